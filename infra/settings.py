@@ -1,0 +1,22 @@
+"""What the environment decides: addresses, secrets, folders. Read here and nowhere else."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Environment variables ``PRIVASIS_*``; none is needed on a laptop."""
+
+    model_config = SettingsConfigDict(env_prefix="PRIVASIS_", frozen=True)
+
+    cache: Path = Field(default=Path.home() / ".cache" / "privasis", description="assembled model files live here")
+    ray_address: str | None = Field(default=None, description="an existing Ray cluster; none starts a local one")
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """Return the settings, read once per process."""
+    return Settings()

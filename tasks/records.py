@@ -1,0 +1,113 @@
+"""The schema of every table the factory writes. ``docs/records.md`` explains each column."""
+
+import pyarrow as pa
+
+EMBEDDING = pa.list_(pa.float32())
+
+SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])  # half-open, in code points of ``text``
+
+ATTRIBUTE = pa.struct(
+    [
+        ("key", pa.string()),
+        ("value", pa.string()),
+        ("source", pa.string()),  # 'profile', 'event' or 'text': where the value was first known
+        ("grounded", pa.bool_()),  # the value occurs in the text after folding
+        ("spans", pa.list_(SPAN)),
+    ]
+)
+
+GROUP = pa.struct([("name", pa.string()), ("keys", pa.list_(pa.string()))])
+
+REFINEMENT = pa.struct(
+    [
+        ("step", pa.int8()),
+        ("verdict", pa.string()),  # 'candidate', 'current' or 'unparsable'
+        ("candidate_shown_first", pa.bool_()),
+        ("pool_size", pa.int32()),
+        ("vendi_current", pa.float64()),  # of the pool with the current draft
+        ("vendi_candidate", pa.float64()),  # of the pool with the candidate
+        ("score", pa.float64()),  # S of PV section 2.1.3
+        ("accepted", pa.bool_()),
+    ]
+)
+
+PROFILE = pa.struct(
+    [
+        ("first_name", pa.string()),
+        ("last_name", pa.string()),
+        ("sex", pa.string()),
+        ("age", pa.int16()),
+        ("ethnicity", pa.string()),
+        ("citizenship", pa.string()),
+        ("income_class", pa.string()),
+        ("blood_type", pa.string()),
+        ("marital_status", pa.string()),
+        ("language", pa.string()),
+        ("id_type", pa.string()),
+        ("id_number", pa.string()),
+        ("passport_number", pa.string()),
+        ("phone", pa.string()),
+        ("email", pa.string()),
+        ("user_handle", pa.string()),
+        ("url", pa.string()),
+    ]
+)
+
+EVENT = pa.struct(
+    [
+        ("name", pa.string()),
+        ("domain", pa.string()),
+        ("date", pa.date32()),
+        ("attributes", pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))),
+    ]
+)
+
+TOKENS = pa.struct(
+    [("prompt", pa.int64()), ("cached", pa.int64()), ("completion", pa.int64()), ("reasoning", pa.int64())]
+)
+
+RECORDS = pa.schema(
+    [
+        pa.field("record_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),  # position in the run's population
+        pa.field("seed", pa.int64(), nullable=False),  # the run's seed
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("language", pa.string(), nullable=False),  # the language the record was asked in
+        pa.field("profile", PROFILE, nullable=False),
+        pa.field("event", EVENT, nullable=False),
+        pa.field("record_type", pa.string()),  # null in the ablation without record type and format
+        pa.field("context", pa.string(), nullable=False),
+        pa.field("format", pa.string()),  # null in the same ablation
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("domain", pa.string(), nullable=False),  # one of the eleven of PV Table 1
+        pa.field("subcategory", pa.string(), nullable=False),
+        pa.field("attributes", pa.list_(ATTRIBUTE), nullable=False),
+        pa.field("groups", pa.list_(GROUP), nullable=False),
+        pa.field("refinement", pa.list_(REFINEMENT), nullable=False),
+        pa.field("embedding", EMBEDDING, nullable=False),  # unit vector of ``text``
+        pa.field("words", pa.int32(), nullable=False),
+        pa.field("calls", pa.int32(), nullable=False),  # model calls answered for this record, repairs included
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+        pa.field("prompt_shas", pa.map_(pa.string(), pa.string()), nullable=False),  # step -> hash
+    ]
+)
+
+# Rows that did not become records. Nothing vanishes: records + rejects = the shard's range.
+REJECTS = pa.schema(
+    [
+        pa.field("record_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("outcome", pa.string(), nullable=False),  # 'filtered' or 'quarantined'
+        pa.field("step", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),  # a short name, to count by
+        pa.field("detail", pa.string(), nullable=False),  # one sentence for a person
+        pa.field("last_reply", pa.string()),
+        pa.field("calls", pa.int32(), nullable=False),
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+    ]
+)
