@@ -1,0 +1,122 @@
+"""Which model a run talks to, as frozen data, and the one place that turns it into a live client."""
+
+import os
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from infra.llm.prices import Price, list_price
+from infra.llm.types import Backend, BackendUnavailable, Embedder
+
+
+class Endpoint(BaseModel):
+    """A model behind the OpenAI protocol: ours on loopback or the cluster, or a paid one.
+
+    Small, picklable and without secrets: it travels in task parameters. The key stays in the environment of the
+    machine that connects.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(min_length=1)
+    base_url: str | None = Field(default=None, description="ends in /v1; none means the SDK's default, OpenAI itself")
+    api_key_env: str | None = Field(
+        default="OPENAI_API_KEY", description="name of the variable that holds the key; none for a server without keys"
+    )
+    request_timeout_s: float = Field(default=300, gt=0, description="from sending to the last byte, without our queue")
+    max_in_flight: int = Field(default=64, ge=1, description="requests open at once, per client; 429s lower it")
+    max_attempts: int = Field(default=6, ge=1, description="tries of one call; see infra.llm.retry for 429")
+    max_wait_s: float = Field(default=900, gt=0, description="time one call may spend waiting between its tries")
+    extra_body: dict[str, JsonValue] = Field(
+        default_factory=dict, description='sent with every request, e.g. {"chat_template_kwargs": {...}}'
+    )
+    price: Price | str | None = Field(
+        default=None, description="USD per million tokens, or a name in the price table; none means the model's name"
+    )
+    # Where servers differ:
+    sends_seed: bool = True
+    sends_temperature: bool = Field(default=True, description="OpenAI's reasoning models take no temperature, no top_p")
+    length_field: Literal["max_tokens", "max_completion_tokens"] = Field(
+        default="max_tokens", description="OpenAI's reasoning models take only the second"
+    )
+    repeat_penalty_field: Literal["repeat_penalty", "repetition_penalty"] | None = Field(
+        default=None, description="llama.cpp says the first, vLLM the second; none: the server has no such thing"
+    )
+
+
+class MiniLM(BaseModel):
+    """The embedded MiniLM: no torch, no network, 384 dimensions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["minilm"] = "minilm"
+    threads: int = Field(default=1, ge=1, description="CPU threads of onnxruntime")
+
+
+class OpenAIEmbedding(BaseModel):
+    """An embedding model behind the OpenAI protocol."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["openai"] = "openai"
+    endpoint: Endpoint
+    dimension: int = Field(ge=1, description="length of one vector; a reply of another length is an error")
+    batch: int = Field(default=64, ge=1, description="texts a request")
+
+
+EmbedderConfig = Annotated[MiniLM | OpenAIEmbedding, Field(discriminator="kind")]
+
+
+def price_of(endpoint: Endpoint) -> Price:
+    """Return what the endpoint's tokens cost.
+
+    Raises:
+        UnknownPrice: neither the endpoint nor the price table says it.
+    """
+    if isinstance(endpoint.price, Price):
+        return endpoint.price
+    return list_price(endpoint.price or endpoint.model)
+
+
+def api_key(endpoint: Endpoint) -> str:
+    """Read the endpoint's key from the environment.
+
+    Raises:
+        BackendUnavailable: the variable is not set.
+    """
+    if endpoint.api_key_env is None:
+        return "none"  # the SDK wants one, the server does not look
+    key = os.environ.get(endpoint.api_key_env)
+    if not key:
+        raise BackendUnavailable(
+            f"{endpoint.model}: set the environment variable {endpoint.api_key_env} to its API key"
+        )
+    return key
+
+
+def connect(endpoint: Endpoint) -> Backend:
+    """Return a client for ``endpoint``; it opens no connection before ``async with``.
+
+    Raises:
+        BackendUnavailable: the key is missing.
+    """
+    from infra.llm.openai_api import OpenAIBackend  # here: the SDK takes a second to import, a configuration does not
+
+    return OpenAIBackend(endpoint, api_key(endpoint))
+
+
+def connect_embedder(config: EmbedderConfig) -> Embedder:
+    """Return the embedder that ``config`` describes.
+
+    Raises:
+        BackendUnavailable: the key, or a package that carries the model, is missing.
+    """
+    match config:
+        case MiniLM():
+            from infra.llm.minilm import MiniLMEmbedder  # here: onnxruntime is not needed to read a configuration
+
+            return MiniLMEmbedder(threads=config.threads)
+        case OpenAIEmbedding():
+            from infra.llm.openai_api import OpenAIEmbedder
+
+            return OpenAIEmbedder(config, api_key(config.endpoint))
