@@ -79,8 +79,8 @@ RECORDS = pa.schema(
         pa.field("context", pa.string(), nullable=False),
         pa.field("format", pa.string()),  # null in the same ablation
         pa.field("text", pa.string(), nullable=False),
-        pa.field("domain", pa.string(), nullable=False),  # one of the eleven of PV Table 1
-        pa.field("subcategory", pa.string(), nullable=False),
+        pa.field("domain", pa.string()),  # one of the eleven of PV Table 1; null where not labelled
+        pa.field("subcategory", pa.string()),
         pa.field("attributes", pa.list_(ATTRIBUTE), nullable=False),
         pa.field("groups", pa.list_(GROUP), nullable=False),
         pa.field("refinement", pa.list_(REFINEMENT), nullable=False),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +100,12 @@ class BackendUnavailable(ModelError):
 
 
 class ReplyUnusable(ModelError):
-    """The backend answered, but not with something usable (cut off, refused, invalid): ask again or quarantine."""
+    """The backend answered, but not with something usable: ask again or quarantine.
+
+    ``reason`` is a short name to count by; the message says what is wrong, in words the model can be shown.
+    """
+
+    reason: ClassVar[str] = "unusable_reply"
 
 
 class Backend(Protocol):

