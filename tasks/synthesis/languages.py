@@ -16,6 +16,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[impo
 from tasks.synthesis.options import Language
 
 _LEAST_BYTES = 100  # of running words in UTF-8: some 18 English words or 33 Han characters
+_ENOUGH_WORDS = 200  # taken evenly from the whole text where it has more
 _SLIGHT = 0.02  # a probability of the language asked for below which a text is rejected
 
 _MIXED_SCRIPTS = {"Hans": ("Hani",), "Hant": ("Hani",), "Jpan": ("Hani", "Hira", "Kana"), "Kore": ("Hang",)}
@@ -62,15 +63,18 @@ def judge_language(text: str, asked: Language) -> LanguageSeen:
     accepted = _CLOSE.get(asked.code, frozenset({asked.code}))
     if len(running.encode("utf-8", "surrogatepass")) < _LEAST_BYTES or accepted.isdisjoint(_identifier().labels):
         return LanguageSeen(Fit.UNJUDGED)
-    ranking = _identifier().rank(running)
-    fits = sum(probability for code, probability in ranking if code in accepted) >= _SLIGHT
-    return LanguageSeen(Fit.ASKED if fits else Fit.OTHER, ranking[0][0])
+    seen, _ = _identifier().classify(running)
+    if seen in accepted:
+        return LanguageSeen(Fit.ASKED, seen)
+    probability = sum(share for code, share in _identifier().rank(running) if code in accepted)
+    return LanguageSeen(Fit.ASKED if probability >= _SLIGHT else Fit.OTHER, seen)
 
 
 def _running_words(text: str) -> str:
     """Leave out capitalised words, which are names more often than not, and whatever looks like an address."""
     plain = " ".join(token for token in text.split() if not ("@" in token or "/" in token or "www." in token))
-    return " ".join(word for word in _WORD.findall(plain) if not word[0].isupper())
+    words = [word for word in _WORD.findall(plain) if not word[0].isupper()]
+    return " ".join(words[:: len(words) // _ENOUGH_WORDS + 1])
 
 
 def _in_script(text: str, running: str, asked: Language) -> bool:
@@ -83,12 +87,17 @@ def _in_script(text: str, running: str, asked: Language) -> bool:
 
 def _count_letters(text: str, scripts: tuple[str, ...]) -> tuple[int, int]:
     """Return how many letters of ``text`` are in ``scripts``, and how many in any script."""
-    counts = [(_is_in(char, scripts), count) for char, count in Counter(text).items() if _OWN_SCRIPT.match(char)]
-    return sum(count for inside, count in counts if inside), sum(count for _, count in counts)
+    counts = Counter[bool | None]()
+    for char, count in Counter(text).items():
+        counts[_is_letter_of(char, scripts)] += count
+    return counts[True], counts[True] + counts[False]
 
 
-@lru_cache(maxsize=16_384)
-def _is_in(char: str, scripts: tuple[str, ...]) -> bool:
+@lru_cache(maxsize=65_536)
+def _is_letter_of(char: str, scripts: tuple[str, ...]) -> bool | None:
+    """Whether ``char`` is a letter of one of the scripts; None where it is no letter, or one that scripts share."""
+    if not _OWN_SCRIPT.match(char):
+        return None
     return any(regex.match(rf"\p{{Script={script}}}", char) for script in scripts)
 
 
