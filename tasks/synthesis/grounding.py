@@ -3,6 +3,7 @@
 An attribute that is found is *grounded* (``privasis.md`` section 1).
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -25,7 +26,7 @@ PLAIN = (
 )
 
 _PIECE = regex.compile(rf"({PLAIN}+(?!{_JOINING}))|.{_JOINING}*+", regex.DOTALL)
-_WHITE = regex.compile(r"\s\s+|[^\S ]")
+_WHITE = re.compile(r"\s\s+|[^\S ]")  # of re, whose white space is that of str.strip
 
 # Written without spaces: a word's end cannot be seen there.
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
