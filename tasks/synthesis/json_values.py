@@ -15,7 +15,7 @@ _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[}\]])', re.DO
 def find_json(text: str) -> dict[str, Any]:
     """Return every outermost object and array in ``text``, keyed by its canonical JSON; equal ones once.
 
-    Read as meant: trailing commas, raw line breaks inside strings. Time is linear in the text.
+    Read as meant: trailing commas, raw line breaks inside strings.
 
     Raises:
         ReplyInvalid: what begins like JSON is broken or cut off, or holds NaN, Infinity, a key twice, NUL or half a

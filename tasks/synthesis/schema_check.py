@@ -62,7 +62,7 @@ def _complaint(error: jsonschema_rs.ValidationError) -> str:
         case "type":
             return f"expected {' or '.join(limit)}, got {_JSON_NAMES[type(found)]}"
         case "required":
-            return f"`{limit}` is missing"
+            return f"{_quoted(limit)} is missing"
         case "additionalProperties":
             return f"unexpected {_listed(limit)}"
         case "enum":

@@ -28,8 +28,9 @@ _ACCEPTED: JsonSchema = {
     "properties": {"verdict": {"enum": ["1", "2", 1, 2]}},
     "required": ["verdict"],
 }
+_MARKS = r"""[\s*_`"'()\[\]]*"""
 _BARE = re.compile(
-    r"[\s*_`\"'(\[]*(?:(?:verdict|answer|draft|text|version)\s*:?\s*)?[*_`\"'(\[]*([12])[\s*_`\"'.)\]]*", re.I
+    rf"{_MARKS}(?:(?:verdict|answer|draft|text|version){_MARKS}:?{_MARKS})?([12])\.?{_MARKS}", re.IGNORECASE
 )
 
 
