@@ -18,7 +18,8 @@ _THINKING_ALOUD = re.compile(
     r"""analysis(?-i:[A-Z])
       | (?:okay|ok|alright|hmm|so|well|first)[,.]?\ (?:so,?\ )?
         (?:the\ user\b|(?:i|we)\ need\ to\ (?:write|create|generate|draft|produce|revise)\b|let['’]s\ (?:write|draft)\b)
-      | (?:we|i)\ (?:need|have)\ to\ (?:write|create|generate|draft|produce|output|revise)\ (?:an?|the)\b
+      | we\ (?:need|have)\ to\ (?:write|create|generate|draft|produce|output|revise)\ (?:an?|the)\b[^.\n]{0,40}
+        \b(?:letter|document|record|text|e-?mail|note|report|message|transcript|form|log)\b
       | the\ user\ (?:wants|asks|asked|is\ asking|would\ like)\ (?:me|us|for)\b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -34,8 +35,9 @@ _SCAFFOLD_TURNS = 2  # one question and one answer around a record; a record tha
 _COMMENTARY = re.compile(
     r"""\b(?:let\ me\ know|feel\ free\ to\ ask)\b[^.!?\n]{0,40}\b(?:chang|adjust|revis|modif|tweak|edit)
       | \bi\ hope\ this\ (?:letter|document|text|record|draft|version|revision)\ (?:meets|fits|matches|helps|captures)
-      | \b(?:this|the\ above)\ (?:is\ a\ )?(?:\w+\ )?(?:letter|document|text|record|example)\ (?:is|are)
+      | \b(?:this|the\ above)\ (?:\w+\ )?(?:letter|document|text|record|example)\ (?:is|are)
         \ (?:\w+\ )?(?:fictional|fictitious|made\ up)\b
+      | \bthis\ is\ an?\ (?:\w+\ )?(?:fictional|fictitious)\ (?:letter|document|text|record|example)\b
       | \ball\ (?:the\ )?(?:names|details|persons|people|information)[^.!?\n]{0,40}\b(?:fictional|fictitious|made\ up)\b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -71,20 +73,22 @@ def commentary(text: str) -> str | None:
 # --- cut off ---
 
 _SENTENCE_MARKS = ".!?…。！？؟।"
-_PUNCTUATED = 0.7  # share of a text's longer lines that end in a mark, above which its writer is one who sets them
-_LONG_LINE = 8  # words, or characters of a script without spaces / 4
+_PUNCTUATED = 0.7  # share of a text's longer paragraphs that end in a mark, above which its writer is one who sets them
+_LONG_LINE = 8  # words, or a quarter of the characters where words are not spaced
 
 
 def cut_off(text: str) -> str | None:
     """Find an end in mid-sentence: a long last line of running words without a mark, in a text that sets marks."""
-    lines = [line.strip() for line in text.strip().split("\n") if line.strip()]
-    if not lines or not _stops_midway(lines[-1]):
+    paragraphs = re.split(r"\n\s*\n" if "\n\n" in text else r"\n", text.strip())
+    ends = [paragraph.rsplit("\n", 1)[-1].strip() for paragraph in paragraphs]
+    last = ends.pop()
+    if not _stops_midway(last):
         return None
-    others = [line for line in lines[:-1] if _is_long(line)]
-    inner_marks = sum(lines[-1].count(mark) for mark in _SENTENCE_MARKS)
-    marked = sum(line.rstrip("\"'”’»」)*_")[-1:] in _SENTENCE_MARKS + ":," for line in others)
-    if (others or inner_marks) and marked >= _PUNCTUATED * len(others):
-        return f"the text ends in mid-sentence: ... {lines[-1][-40:]}"
+    longer = [end for paragraph, end in zip(paragraphs, ends, strict=False) if _is_long(paragraph)]
+    marked = sum(end.rstrip("\"'”’»」)*_")[-1:] in (*_SENTENCE_MARKS, ":") for end in longer)
+    sets_marks = bool(longer) or any(mark in last for mark in _SENTENCE_MARKS)
+    if sets_marks and marked >= _PUNCTUATED * len(longer):
+        return f"the text ends in mid-sentence: ... {last[-40:]}"
     return None
 
 
@@ -96,11 +100,10 @@ def _stops_midway(line: str) -> bool:
     if not _is_long(line):
         return False
     words = line.split()
-    last = words[-1]
-    if last[-1] in ",，、;；(（-–—":
+    if line[-1] in ",，、;；(（-–—":
         return True
     running = sum(word[0].islower() for word in words)
-    return last[-1].isalpha() and last.islower() and running >= 0.6 * len(words)
+    return words[-1].isalpha() and words[-1].islower() and running >= 0.6 * len(words)
 
 
 # --- repetition ---
@@ -110,7 +113,7 @@ _PHRASE_TIMES = 4
 _PHRASES_SHARE = 0.2  # of the words: a log may say the same of four visits, a loop says little else
 _LINE_TIMES = 8
 _LINES_SHARE = 0.3
-_WINDOW, _WINDOW_DISTINCT = 100, 20  # words; ordinary prose has 60 or more distinct ones among 100
+_WINDOW, _WINDOW_DISTINCT = 100, 14  # words; ordinary prose has 60 or more distinct ones among 100
 _STUTTER = re.compile(r"([^\W\d_]{1,8}?)\1{15,}")
 _LONG_WORD = 16  # characters: fewer cannot hold sixteen times the same
 
@@ -122,8 +125,9 @@ def repetition(text: str, words: Sequence[str]) -> str | None:
         text: the record.
         words: its words, as ``tasks.diversity.words.words`` cuts them.
     """
-    lettered = [word.casefold() for word in words if not word.isdecimal()]
-    return _looping_phrase(lettered) or _looping_line(text) or _few_words(lettered) or _stutter(lettered)
+    folded = [word.casefold() for word in words]
+    lettered = [word for word in folded if not word.isdecimal()]  # a loop may count: "1. yes 2. yes 3. yes"
+    return _looping_phrase(folded) or _looping_line(text) or _few_words(lettered) or _stutter(lettered)
 
 
 def _looping_phrase(words: Sequence[str]) -> str | None:

@@ -36,17 +36,6 @@ class _Candidate:
     language: Language
 
 
-def judge_record(text: str, *, age: int, language: Language) -> Rejection | None:
-    """Return why a record must not be kept, or None.
-
-    Args:
-        text: the record.
-        age: of the person it is about, in years.
-        language: the language it was asked in.
-    """
-    return under_age(age) or degenerate(text, language)
-
-
 def degenerate(text: str, language: Language) -> Rejection | None:
     """Return the first reason for which ``text`` is no record of anybody, whoever it is about; or None."""
     candidate = _Candidate(text, words(text), language)
@@ -93,3 +82,5 @@ _FILTERS: tuple[tuple[str, Callable[[_Candidate], str | None]], ...] = (
     ("commentary", lambda record: commentary(record.text)),
     ("cut_off", lambda record: cut_off(record.text)),
 )
+
+FILTER_REASONS = frozenset({"under_age", *(reason for reason, _ in _FILTERS)})
