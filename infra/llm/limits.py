@@ -79,8 +79,6 @@ class AdaptiveLimit:
         except asyncio.CancelledError:
             if not turn.cancelled():  # let in and cancelled in the same turn of the loop: the place goes to the next
                 self._leave()
-            elif turn in self._waiting:
-                self._waiting.remove(turn)
             raise
 
     def _leave(self) -> None:
@@ -90,6 +88,6 @@ class AdaptiveLimit:
     def _let_in(self) -> None:
         while self._waiting and self._open < self.current:
             turn = self._waiting.popleft()
-            if not turn.done():
+            if not turn.cancelled():
                 self._open += 1
                 turn.set_result(None)

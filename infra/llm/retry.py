@@ -17,7 +17,7 @@ from infra.llm.types import BackendUnavailable, RequestRejected
 T = TypeVar("T")
 
 _SECONDS = re.compile(r"\d+(?:\.\d+)?")
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
 class TransientFailure(Exception):
