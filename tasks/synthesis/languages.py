@@ -57,9 +57,9 @@ class LanguageSeen:
 
 def judge_language(text: str, asked: Language) -> LanguageSeen:
     """Judge whether ``text`` is mostly in the language ``asked`` for."""
-    running = _running_words(text)
-    if not _in_script(text, running, asked):
+    if not _in_script(text, asked):
         return LanguageSeen(Fit.OTHER, "another script")
+    running = _running_words(text)
     accepted = _CLOSE.get(asked.code, frozenset({asked.code}))
     if len(running.encode("utf-8", "surrogatepass")) < _LEAST_BYTES or accepted.isdisjoint(_identifier().labels):
         return LanguageSeen(Fit.UNJUDGED)
@@ -77,20 +77,13 @@ def _running_words(text: str) -> str:
     return " ".join(words[:: len(words) // _ENOUGH_WORDS + 1])
 
 
-def _in_script(text: str, running: str, asked: Language) -> bool:
-    """Whether the asked scripts hold a tenth of all letters and outweigh the running words in other scripts."""
+def _in_script(text: str, asked: Language) -> bool:
+    """Whether a tenth of the letters are of the asked script: less than in any record, however many foreign names."""
     scripts = (*_MIXED_SCRIPTS.get(asked.script, (asked.script,)), *_SECOND_SCRIPTS.get(asked.code, ()))
-    asked_letters, letters = _count_letters(text, scripts)
-    asked_running, all_running = _count_letters(running, scripts)
-    return letters == 0 or (asked_letters * 10 >= letters and asked_letters >= all_running - asked_running)
-
-
-def _count_letters(text: str, scripts: tuple[str, ...]) -> tuple[int, int]:
-    """Return how many letters of ``text`` are in ``scripts``, and how many in any script."""
     counts = Counter[bool | None]()
     for char, count in Counter(text).items():
         counts[_is_letter_of(char, scripts)] += count
-    return counts[True], counts[True] + counts[False]
+    return counts[True] * 9 >= counts[False]
 
 
 @lru_cache(maxsize=65_536)

@@ -165,6 +165,11 @@ def test_ends_that_people_write_are_not_cut_off(text: str) -> None:
         LETTER + " " + "ㅋ" * 40,
         "我很好。" * 40,
         "Total amount due\n" * 10,
+        "".join(
+            f"Total amount due\n{item} was paid in {month}\n"
+            for item, month in zip("abcdefgh", "stuvwxyz", strict=True)
+        ),
+        " ".join(f"{number}. I am very sorry." for number in range(60)),
     ],
 )
 def test_a_loop_is_found(text: str) -> None:

@@ -55,6 +55,7 @@ def test_foreign_names_and_addresses_do_not_make_a_form_foreign() -> None:
 
 def test_a_form_in_another_script_is_in_another_language() -> None:
     assert judge_language(ENGLISH_FORM, LANGUAGES["ko"]).fit is Fit.OTHER
+    assert judge_language(ENGLISH_FORM.upper(), LANGUAGES["ko"]).fit is Fit.OTHER
     assert judge_language(KOREAN_FORM, LANGUAGES["ru"]).fit is Fit.OTHER
 
 
