@@ -15,7 +15,7 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from infra.llm.connect import Endpoint, OpenAIEmbedding
 from infra.llm.failures import raise_for_status
 from infra.llm.limits import AdaptiveLimit
-from infra.llm.retry import CallCounters, Retrier, RetryPolicy, TransientFailure
+from infra.llm.retry import CallCounters, Retrier, RetryPolicy, TimedOut, TransientFailure
 from infra.llm.types import Reply, Request, Usage
 from infra.llm.wire import chat_body, encode, read_reply, read_vectors
 
@@ -60,7 +60,7 @@ class _Channel:
             async with asyncio.timeout(timeout_s):
                 response = await self._http.send(httpx2.Request("POST", url, headers=self._headers, content=body))
         except TimeoutError as error:
-            raise TransientFailure("timeout", f"no answer within {timeout_s:g} s") from error
+            raise TimedOut("timeout", f"no answer within {timeout_s:g} s") from error
         except (httpx2.RequestError, ClientError, OSError) as error:
             raise TransientFailure("connection", f"{type(error).__name__}: {error}") from error
         if response.status_code != 200:

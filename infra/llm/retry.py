@@ -43,6 +43,10 @@ class Throttled(TransientFailure):
     """A 429: the request was fine, there were too many of them."""
 
 
+class TimedOut(TransientFailure):
+    """No answer in time: it hangs, or the server has more than it can do and does not say so."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """How stubborn one call is.
@@ -152,11 +156,11 @@ class Retrier:
                 answer = await send()
             except TransientFailure as failure:
                 self.counters.failures[failure.kind] += 1
-                if isinstance(failure, Throttled):
-                    self._limit.throttled(sent_at, self._bearable(failure.retry_after_s))
+                if isinstance(failure, Throttled | TimedOut):
+                    self._limit.narrow(sent_at, self._bearable(failure.retry_after_s))
                 raise
             self.counters.answered += 1
-            self._limit.succeeded()
+            self._limit.widen(sent_at)
             return answer
 
     def _bearable(self, retry_after_s: float | None) -> float | None:

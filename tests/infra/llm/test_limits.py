@@ -38,14 +38,14 @@ async def test_no_more_than_the_limit_are_inside_and_all_get_through() -> None:
     assert await _peak(AdaptiveLimit(3), 20) == 3
 
 
-async def test_a_429_narrows_once_a_round_trip() -> None:
+async def test_pressure_narrows_once_a_round_trip() -> None:
     time = Time()
     limit = AdaptiveLimit(64, clock=time, sleep=time.sleep)
     for _ in range(20):  # all sent at 0, all refused at 1
         time.now = 1.0
-        limit.throttled(sent_at=0.0, retry_after_s=None)
+        limit.narrow(sent_at=0.0, retry_after_s=None)
     assert limit.current == 48
-    limit.throttled(sent_at=1.0, retry_after_s=None)
+    limit.narrow(sent_at=1.0, retry_after_s=None)
     assert limit.current == 36
     assert await _peak(limit, 100) == 36
 
@@ -53,31 +53,31 @@ async def test_a_429_narrows_once_a_round_trip() -> None:
 def test_it_never_narrows_below_one() -> None:
     limit = AdaptiveLimit(4, clock=lambda: 0.0)
     for sent_at in range(50):
-        limit.throttled(sent_at=float(sent_at), retry_after_s=None)
+        limit.narrow(sent_at=float(sent_at), retry_after_s=None)
     assert limit.current == 1
 
 
 def test_a_window_of_successes_adds_one_step_up_to_the_ceiling() -> None:
     limit = AdaptiveLimit(32, clock=lambda: 0.0)
-    limit.throttled(sent_at=0.0, retry_after_s=None)
+    limit.narrow(sent_at=0.0, retry_after_s=None)
     assert limit.current == 24
     for _ in range(26):
-        limit.succeeded()
+        limit.widen(sent_at=0.0)
     assert limit.current == 25
     for _ in range(1000):
-        limit.succeeded()
+        limit.widen(sent_at=0.0)
     assert limit.current == 32
 
 
 async def test_success_lets_in_who_waits() -> None:
     limit = AdaptiveLimit(2, clock=lambda: 0.0)
-    limit.throttled(sent_at=0.0, retry_after_s=None)
+    limit.narrow(sent_at=0.0, retry_after_s=None)
     assert limit.current == 1
     async with limit:
         second = asyncio.create_task(limit.__aenter__())
         await asyncio.sleep(0)
         assert not second.done()
-        limit.succeeded()
+        limit.widen(sent_at=0.0)
         await asyncio.wait_for(second, 1)
     await limit.__aexit__()
 
@@ -85,9 +85,21 @@ async def test_success_lets_in_who_waits() -> None:
 async def test_nobody_enters_before_retry_after_has_passed() -> None:
     time = Time()
     limit = AdaptiveLimit(8, clock=time, sleep=time.sleep)
-    limit.throttled(sent_at=0.0, retry_after_s=20.0)
+    limit.narrow(sent_at=0.0, retry_after_s=20.0)
+    limit.widen(sent_at=0.0)  # answered, but sent no later than the refused one
     async with limit:
-        assert time.now == 20.0
+        assert time.now == pytest.approx(20.0)
+
+
+async def test_an_answer_to_a_later_request_ends_the_hold() -> None:
+    time = Time()
+    limit = AdaptiveLimit(8, clock=time, sleep=time.sleep)
+    limit.narrow(sent_at=0.0, retry_after_s=20.0)
+    held = asyncio.create_task(limit.__aenter__())
+    await asyncio.sleep(0)
+    limit.widen(sent_at=0.5)
+    await held
+    assert time.now < 1.0
 
 
 async def test_who_is_cancelled_while_waiting_takes_no_place_with_him() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from infra.llm.limits import AdaptiveLimit
-from infra.llm.retry import Retrier, RetryPolicy, Throttled, TransientFailure, retry_after
+from infra.llm.retry import Retrier, RetryPolicy, Throttled, TimedOut, TransientFailure, retry_after
 from infra.llm.types import BackendUnavailable, RequestRejected
 
 
@@ -110,6 +110,18 @@ async def test_429s_alone_use_up_the_attempts() -> None:
     time = Time()
     with pytest.raises(BackendUnavailable, match="failed 4 times"):
         await _retrier(time).call(_scripted(*[FULL] * 10))
+
+
+@pytest.mark.parametrize(
+    ("failure", "left"),
+    [(FULL, 6), (TimedOut("timeout", "slow"), 6), (ERROR, 8), (TransientFailure("http_503", "x"), 8)],
+)
+async def test_429s_and_timeouts_narrow_the_limit_other_failures_do_not(failure: TransientFailure, left: int) -> None:
+    time = Time()
+    limit = AdaptiveLimit(8, clock=time, sleep=time.sleep)
+    retrier = Retrier("m", RetryPolicy(), limit, clock=time, sleep=time.sleep)
+    await retrier.call(_scripted(failure, "yes"))
+    assert limit.current == left
 
 
 async def test_sustained_429_throttles_and_burns_no_attempts_while_some_call_succeeds() -> None:
