@@ -26,7 +26,7 @@ from tasks.report.view import UNGROUPED, RecordView, view
 MOST_DROPS = 8
 
 _COLORS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
-_SUPERSCRIPT = str.maketrans("0123456789,", "⁰¹²³⁴⁵⁶⁷⁸⁹˒")
+_SUPERSCRIPT = str.maketrans("0123456789,", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
 def render_summary(summary: Summary) -> RenderableType:

@@ -43,6 +43,16 @@ def test_domains_that_the_paper_lacks_are_shown_too() -> None:
     assert [sub.name for sub in last.subcategories] == ["Medical Care"]
 
 
+def test_a_subcategory_stands_under_its_own_domain_only() -> None:
+    two = summarize([records(record("r0", subcategory="Odd Jobs"), record("r1", domain="Home & Garden"))], [])
+    health, *_, home = categories(two)
+    assert [sub.name for sub in health.subcategories if sub.paper is None] == [
+        "Preventive Health & Nutrition",
+        "Odd Jobs",
+    ]
+    assert [(sub.name, sub.records, sub.share) for sub in home.subcategories] == [("Medical Care", 1, 0.5)]
+
+
 @pytest.mark.parametrize("summary", [SUMMARY, summarize([], [])])
 def test_every_picture_can_be_drawn_and_says_what_it_shows(summary: Summary) -> None:
     drawn = [

@@ -30,7 +30,7 @@ RECORD = record(
 
 def test_marks_are_told_apart_without_colour() -> None:
     text = shown(render_record(RECORD), color_system=None)
-    assert "Dear [Ada Park]¹˒², [2024] [bold]x[/bold]" in text
+    assert "Dear [Ada Park]¹·², [2024] [bold]x[/bold]" in text
     assert "1 name" in text
     assert "full_name: Ada Park" in text
     assert "· in no group" in text
