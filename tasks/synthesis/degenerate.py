@@ -110,7 +110,7 @@ def _stops_midway(line: str) -> bool:
 
 _PHRASE = 8  # words
 _PHRASE_TIMES = 4
-_PHRASES_SHARE = 0.2  # of the words: a log may say the same of four visits, a loop says little else
+_PHRASES_SHARE = 0.2  # of all words, within such phrases: a log may say the same of four visits and much else
 _LINE_TIMES = 8
 _LINES_SHARE = 0.3
 _WINDOW, _WINDOW_DISTINCT = 100, 14  # words; ordinary prose has 60 or more distinct ones among 100
@@ -132,10 +132,12 @@ def repetition(text: str, words: Sequence[str]) -> str | None:
 
 def _looping_phrase(words: Sequence[str]) -> str | None:
     counts = Counter(_windows(words, _PHRASE))
-    repeated = {phrase: times for phrase, times in counts.items() if times >= _PHRASE_TIMES}
-    if sum(repeated.values()) < _PHRASES_SHARE * len(words) or not repeated:
+    times = max(counts.values(), default=0)
+    if times < _PHRASE_TIMES:
         return None
-    return f"{max(repeated.values())} times the same {_PHRASE} words"
+    starts = [place for place, phrase in enumerate(_windows(words, _PHRASE)) if counts[phrase] >= _PHRASE_TIMES]
+    covered = {place + step for place in starts for step in range(_PHRASE)}
+    return f"{times} times the same {_PHRASE} words" if len(covered) >= _PHRASES_SHARE * len(words) else None
 
 
 def _looping_line(text: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _OPENING_CHARACTERS = 500
-_SENTENCES = 3  # a refusal may come after "I'm sorry." and "I understand what you need."
+_SENTENCES = 4  # a refusal may come after "I'm sorry." and "I understand what you need."
 _SHORT_BYTES = 800  # about 130 English words or 260 Hangul syllables: bytes of UTF-8 compare scripts fairly
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘`´＇", "'"))
@@ -35,9 +35,11 @@ def is_refusal(text: str) -> bool:
     """Whether ``text`` is an assistant's refusal; looks at its opening sentences and, in doubt, at its length."""
     opening = text[:_OPENING_CHARACTERS].translate(_APOSTROPHES).lower().strip(" \n\t*_#>\"'“”\ufeff")
     short = len(text.encode("utf-8", "surrogatepass")) <= _SHORT_BYTES
-    for sentence in _SENTENCE_END.split(opening)[:_SENTENCES]:
-        if _CERTAIN.match(sentence) or (short and _DOUBTFUL.match(sentence)):
-            return True
-        if not _SOFTENER.match(sentence):
-            return False
-    return False
+    first, *later = _SENTENCE_END.split(opening)[:_SENTENCES]
+    if _CERTAIN.match(first) or (short and _DOUBTFUL.match(first)):
+        return True
+    if not _SOFTENER.match(first):
+        return False
+    return any(_CERTAIN.match(sentence) for sentence in later) or (
+        short and bool(later) and bool(_DOUBTFUL.match(later[0]))
+    )

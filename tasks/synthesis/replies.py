@@ -89,11 +89,12 @@ _ANNOUNCEMENT = re.compile(
     )\s?[:：]\**[ \t]*\n\s*(?=\S)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_QUOTATION_MARKS = re.compile(r"\A<text [0-9a-f]{8}>\s*|\s*</text [0-9a-f]{8}>\Z")  # as tasks.prompts writes
 _FENCED = re.compile(r"\A```[\w-]*\n(?P<body>.*?)\n?```\Z", re.DOTALL)
 
 
 def _unwrapped(text: str) -> str:
-    """Take off one line that announces the text, then one fence around everything that is left."""
-    text = _ANNOUNCEMENT.sub("", text, count=1)
+    """Take off one line that announces the text, our own quotation marks, then one fence around all that is left."""
+    text = _QUOTATION_MARKS.sub("", _ANNOUNCEMENT.sub("", text, count=1))
     fenced = _FENCED.match(text)
     return fenced["body"].strip() if fenced and "```" not in fenced["body"] else text

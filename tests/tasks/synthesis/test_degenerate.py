@@ -160,6 +160,7 @@ def test_ends_that_people_write_are_not_cut_off(text: str) -> None:
     [
         LETTER + "\nPlease call me back as soon as you can today." * 5,
         "I am very sorry. " * 20,
+        (LETTER + " The paper is about the audit of a freelancer in 2010.") * 4,
         LETTER + "\n" + "and the bill and the bank and the bill and the bank " * 12,
         LETTER + " " + "ha" * 40,
         LETTER + " " + "ㅋ" * 40,

@@ -64,6 +64,8 @@ def test_a_refusal_in_place_of_json_is_called_one() -> None:
         ("\ufeff\n Dear\0 Ana \n", "Dear Ana"),
         ("```\nDear Ana\n```", "Dear Ana"),
         ("```text\nDear Ana\n\nBye\n```\n", "Dear Ana\n\nBye"),
+        ("<text 0a1b2c3d>\nDear Ana\n</text 0a1b2c3d>", "Dear Ana"),
+        ("Dear Ana\n</text 0a1b2c3d>\n", "Dear Ana"),
         ("Here is the letter:\n\nDear Ana", "Dear Ana"),
         ("Sure! Here's the revised version of your letter:\n\n```\nDear Ana\n```", "Dear Ana"),
         ("**Here is the document:**\n\nDear Ana", "Dear Ana"),
@@ -86,6 +88,7 @@ def test_wrapping_is_taken_off(text: str, clean: str) -> None:
         "```\none\n```\nand\n```\ntwo\n```",
         "The letter that follows:\n\nDear Ana",
         "line one\n\n\n\nline two",
+        "before\n<text 0a1b2c3d>\nDear Ana\n</text 0a1b2c3d>\nafter",
     ],
 )
 def test_what_may_belong_to_the_text_stays(text: str) -> None:
