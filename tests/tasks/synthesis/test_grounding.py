@@ -76,7 +76,7 @@ def test_an_empty_value_is_an_error(value: str) -> None:
 
 
 @given(st.one_of(TEXTS, ANY_TEXT))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_folding_piece_by_piece_is_folding_the_whole(text: str) -> None:
     folded, boundaries = fold(text)
     assert folded == folded_by_the_book(text)
@@ -87,7 +87,7 @@ def test_folding_piece_by_piece_is_folding_the_whole(text: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_span_folds_to_the_value(text: str, value: str) -> None:
     wanted = folded_by_the_book(value).strip(" ")
     if wanted:
@@ -97,7 +97,7 @@ def test_every_span_folds_to_the_value(text: str, value: str) -> None:
 
 
 @given(st.lists(st.text("abc", min_size=3, max_size=5), max_size=6), st.text("abc", min_size=3, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_plain_values_are_found_where_str_finds_them(words: list[str], value: str) -> None:
     text = " ".join(words)
     assert find_spans(text, value) == [match.span() for match in re.finditer(value, text)]
@@ -106,7 +106,7 @@ def test_plain_values_are_found_where_str_finds_them(words: list[str], value: st
 @given(
     st.text(st.sampled_from("xyﬁßé한글 \n"), max_size=8), st.text(st.sampled_from("xyﬁßé한글 "), min_size=3, max_size=6)
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_value_put_between_other_words_is_found_there(before: str, value: str) -> None:
     if len(folded_by_the_book(value).strip(" ")) > 2 and value == value.strip():
         text = f"{before}|{value}|"

@@ -41,7 +41,7 @@ def test_one_value_is_found_in(text: str) -> None:
 
 
 @given(st.lists(JSON_VALUES, max_size=2) | st.dictionaries(st.text("ab}", max_size=3), JSON_VALUES, max_size=3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_json_writes_is_read_back_from_within_a_sentence(value: object) -> None:
     assert found(f"Here: {json.dumps(value)}\nDone.") == [value]
     assert found(f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```") == [value]
