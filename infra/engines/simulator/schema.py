@@ -24,7 +24,7 @@ _UNSUPPORTED = frozenset(
         *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedItems", "$dynamicRef"),
     }
 )
-_DEEP = 2  # references followed before a recursive schema is brought to an end
+_DEEP = 1  # references followed before a recursive schema is brought to an end
 _USUAL = 6  # items of a list beyond the least, at most; facts of a text are listed up to the upper bound
 _TRIES = 40
 

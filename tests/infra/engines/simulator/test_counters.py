@@ -25,8 +25,9 @@ def test_sightings_agree_with_a_counter(keys: list[int]) -> None:
 def test_sightings_survive_the_growth_of_their_table() -> None:
     table = Sightings()
     keys = [body_key(b"%d" % number) for number in range(20_000)]
-    assert not any(table.add(key) for key in keys)
-    assert all(table.add(key) == 1 for key in keys[::2])
+    table.add(keys[0])
+    assert [table.add(key) for key in keys] == [1] + [0] * 19_999
+    assert all(table.add(key) == 1 for key in keys[2::2])
     assert table.repeated() == dict.fromkeys(keys[::2], 2)
     assert len(table) == 20_000
 
@@ -46,6 +47,8 @@ async def test_statistics_are_right_under_64_calls_at_once(serve: Serve) -> None
     assert (after["waiting"], after["abandoned"], after["peak"]) == (0, 0, 64)
     assert after["bodies"] == 48
     assert after["repeated"] == {f"{body_key(body):016x}": 2 for body in bodies[:16]}
+    await client.chat("One more")
+    assert (await client.statistics())["peak"] == 64
 
 
 async def test_a_call_whose_client_leaves_is_counted_as_abandoned(serve: Serve) -> None:

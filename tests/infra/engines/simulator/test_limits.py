@@ -29,6 +29,15 @@ def test_tokens_of_an_answer_are_charged_afterwards() -> None:
     assert limits.admit(100) == 0
 
 
+def test_a_charge_after_a_pause_meets_a_full_bucket_and_no_more() -> None:
+    clock = Clock()
+    limits = RateLimits(SimulatorConfig(tokens_per_minute=600), clock)
+    limits.admit(100)
+    clock.now_s = 1000
+    limits.charge(600)
+    assert limits.admit(10) == 1
+
+
 def test_a_prompt_above_the_limit_is_let_in_when_nothing_else_runs() -> None:
     assert RateLimits(SimulatorConfig(tokens_per_minute=600), Clock()).admit(5000) == 0
 
