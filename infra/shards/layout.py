@@ -1,0 +1,96 @@
+"""Where a stage keeps what, under ``<root>/<dataset>``."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from infra.shards import files, manifest, parquet
+from infra.shards.journal import ARCHIVE_SUFFIX
+from infra.shards.ranges import ShardRange
+
+JOURNAL_SUFFIX = ".journal"
+
+_RESERVED = {"manifest", "journal", "lease"}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Layout:
+    """The folders of one stage of one data set, and the shards whose files are in them.
+
+    Attributes:
+        tables: table -> folder of its data files.
+        manifest: what is done.
+        journal: what was paid for.
+        lease: who works on what.
+    """
+
+    def __init__(self, root: Path, dataset: str, stage: str, tables: Iterable[str]) -> None:
+        """Name the folders; nothing is read or written.
+
+        Raises:
+            ValueError: a name could leave the root, or a table's folder is the store's own.
+        """
+        tables = list(tables)
+        for name in (dataset, stage, *tables):
+            if not _NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r}: use letters, digits, dots, dashes and underscores, a letter or digit first"
+                )
+        if taken := _RESERVED.intersection(tables):
+            raise ValueError(f"table {taken.pop()!r}: this folder is the store's own, choose another name")
+        home = root / dataset
+        self.tables = {table: home / table for table in tables}
+        self.manifest = home / "manifest" / stage
+        self.journal = home / "journal" / stage
+        self.lease = home / "lease" / stage
+
+    def data_file(self, table: str, shard: ShardRange) -> Path:
+        """Return the data file of ``shard`` in ``table``."""
+        return self.tables[table] / f"{shard.name}{parquet.SUFFIX}"
+
+    def open_journal(self, shard: ShardRange) -> Path:
+        """Return the journal that a worker on ``shard`` appends to."""
+        return self.journal / f"{shard.name}{JOURNAL_SUFFIX}"
+
+    def archive(self, shard: ShardRange) -> Path:
+        """Return the journal of ``shard`` once it is committed."""
+        return self.journal / f"{shard.name}{JOURNAL_SUFFIX}{ARCHIVE_SUFFIX}"
+
+    def data_files(self) -> Iterator[tuple[ShardRange, Path]]:
+        """Yield every data file, committed or not."""
+        for folder in self.tables.values():
+            yield from _shards_in(folder, parquet.SUFFIX)
+
+    def open_journals(self) -> Iterator[tuple[ShardRange, Path]]:
+        """Yield every open journal."""
+        return _shards_in(self.journal, JOURNAL_SUFFIX)
+
+    def archives(self) -> Iterator[tuple[ShardRange, Path]]:
+        """Yield every archived journal."""
+        return _shards_in(self.journal, JOURNAL_SUFFIX + ARCHIVE_SUFFIX)
+
+    def begun(self) -> set[ShardRange]:
+        """Return the shards that left anything but a lease, committed or not."""
+        return {shard for files_of in (self.data_files, self.open_journals, self.archives) for shard, _ in files_of()}
+
+    def temporaries(self) -> Iterator[tuple[ShardRange, Path]]:
+        """Yield every temporary file: somebody is writing it, or died while writing it."""
+        for folder in (*self.tables.values(), self.manifest, self.journal, self.lease):
+            for name in files.names(folder):
+                target = files.target_of(name)
+                shard = ShardRange.of_file(target.partition(".")[0], "") if target else None
+                if shard:
+                    yield shard, folder / name
+
+    def strangers(self) -> Iterator[Path]:
+        """Yield every file in these folders that no store has written."""
+        known = {path for _, path in (*self.data_files(), *self.open_journals(), *self.archives(), *self.temporaries())}
+        known |= {path for _, path in _shards_in(self.manifest, manifest.SUFFIX)}
+        for folder in (*self.tables.values(), self.manifest, self.journal):
+            yield from (folder / name for name in files.names(folder) if folder / name not in known)
+
+
+def _shards_in(folder: Path, suffix: str) -> Iterator[tuple[ShardRange, Path]]:
+    for name in files.names(folder):
+        if shard := ShardRange.of_file(name, suffix):
+            yield shard, folder / name
