@@ -30,6 +30,7 @@ _ENVIRONMENT = jinja2.Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters["quote"] = quote
+_ENVIRONMENT.filters["decapitalize"] = lambda text: text[:1].lower() + text[1:]
 
 
 @dataclass(frozen=True)

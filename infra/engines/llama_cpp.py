@@ -66,6 +66,7 @@ def start(config: LlamaCppConfig) -> Iterator[Endpoint]:
                 request_timeout_s=config.request_timeout_s,
                 price=FREE,
                 repeat_penalty_field="repeat_penalty",
+                grammar="llama_cpp",
             )
         except BackendUnavailable:
             engine.check()

@@ -42,6 +42,10 @@ class Endpoint(BaseModel):
     repeat_penalty_field: Literal["repeat_penalty", "repetition_penalty"] | None = Field(
         default=None, description="llama.cpp says the first, vLLM the second; none: the server has no such thing"
     )
+    grammar: Literal["openai", "llama_cpp", "vllm"] = Field(
+        default="openai",
+        description="how output is constrained: a JSON schema alone, or as llama.cpp or vLLM take grammars",
+    )
 
 
 class MiniLM(BaseModel):

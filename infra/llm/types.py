@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ class Sampling:
     top_p: float = 1.0
     seed: int = 0  # below 2**31: some servers reject more
     repeat_penalty: float | None = None  # llama.cpp and vLLM know it, paid APIs do not; sent only when set
+    forbidden_characters: str = ""  # never written in a free text, where the server can see to that
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,10 @@ class ReplyUnusable(ModelError):
     ``reason`` is a short name to count by; the message says what is wrong, in words the model can be shown.
     """
 
-    reason: ClassVar[str] = "unusable_reply"
+    @property
+    def reason(self) -> str:
+        """Name of this kind of failure."""
+        return "unusable_reply"
 
 
 class Backend(Protocol):

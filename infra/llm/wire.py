@@ -8,6 +8,7 @@ import numpy.typing as npt
 import orjson
 
 from infra.llm.connect import Endpoint
+from infra.llm.constraint import constraint
 from infra.llm.failures import raise_for_error_object
 from infra.llm.reasoning import split_message
 from infra.llm.retry import TransientFailure
@@ -51,8 +52,7 @@ def chat_body(request: Request, endpoint: Endpoint) -> dict[str, Any]:
         body["seed"] = sampling.seed
     if endpoint.repeat_penalty_field is not None and sampling.repeat_penalty is not None:
         body[endpoint.repeat_penalty_field] = sampling.repeat_penalty
-    if request.schema is not None:
-        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": request.schema}}
+    body |= constraint(request, endpoint.grammar)
     return body | endpoint.extra_body
 
 

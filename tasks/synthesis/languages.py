@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 
 import regex
-from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from tasks.synthesis.options import Language
 

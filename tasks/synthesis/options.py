@@ -222,3 +222,16 @@ def _first_repeated(texts: Iterable[str]) -> str | None:
             return text
         seen.add(text.casefold())
     return None
+
+
+def language_named(name: str) -> Language:
+    """Return the language of that English name.
+
+    Raises:
+        OptionsError: it is not one of the lists'.
+    """
+    languages = load_options().languages
+    for language in languages:
+        if language.name == name:
+            return language
+    raise OptionsError(f"language {name!r}: not one of {', '.join(each.name for each in languages)}")

@@ -1,0 +1,133 @@
+"""A run as one TOML file: what to make, with which models, where to."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from infra.engines import models as gguf
+from infra.engines.llama_cpp import LlamaCppConfig
+from infra.engines.simulator.config import SimulatorConfig
+from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding
+from infra.shards.ranges import ShardRange
+from tasks.synthesis.config import SynthesisConfig
+
+
+class ConfigError(ValueError):
+    """A run file, or a flag over it, is wrong; the message names the field."""
+
+
+class Embedded(LlamaCppConfig):
+    """A model that llama.cpp runs on this machine."""
+
+    kind: Literal["llama_cpp"] = "llama_cpp"
+
+
+class Simulated(SimulatorConfig):
+    """The simulator: no model at all, for load and fault tests and dry runs."""
+
+    kind: Literal["simulator"] = "simulator"
+    request_timeout_s: float = Field(default=60, gt=0)
+    max_in_flight: int = Field(default=256, ge=1)
+
+
+class Remote(Endpoint):
+    """A server that speaks the OpenAI protocol: OpenAI itself, vLLM, or any other."""
+
+    kind: Literal["openai"] = "openai"
+
+
+class SimulatedEmbedding(BaseModel):
+    """Vectors from the first simulator of the mix."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["simulator"] = "simulator"
+
+
+class MixedEngine(BaseModel):
+    """One model of the mix."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weight: float = Field(default=1.0, gt=0, description="share of the records, relative to the other weights")
+    repeat_penalty: float | None = Field(default=None, ge=1, le=2, description="for small models, which loop without")
+    forbidden_characters: str = Field(default="", description="never in free texts, where the server can see to that")
+    engine: Annotated[Embedded | Simulated | Remote, Field(discriminator="kind")]
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.engine.model
+
+    def identity(self) -> dict[str, JsonValue]:
+        """What makes its replies what they are, whatever machine serves it."""
+        match self.engine:
+            case Embedded():
+                known = gguf.KNOWN_MODELS.get(self.engine.model)
+                return {"gguf": known.sha256 if known else self.engine.model}
+            case Simulated():
+                return {"simulator": self.engine.model, "seed": self.engine.seed}
+            case Remote():
+                return {"model": self.engine.model, "extra_body": self.engine.extra_body}
+
+
+DEFAULT_MIX = (MixedEngine(engine=Embedded(), repeat_penalty=1.1, forbidden_characters="[]<>{}"),)
+
+
+class RunConfig(BaseModel):
+    """One synthesis run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dataset: str = Field(default="records", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="name of the data set")
+    root: Path = Field(default=Path("data"), description="folder that holds the data sets")
+    first: int = Field(default=0, ge=0, description="first record of the run's population")
+    records: int = Field(default=100, ge=1, description="how many records from there on")
+    seed: int = Field(default=1, ge=0, lt=2**63, description="another seed is another population")
+    shard_size: int = Field(default=512, ge=1, le=100_000, description="records a shard")
+    workers: int = Field(default=1, ge=1, description="shard workers, each with a CPU of the Ray cluster")
+    shards_each: int = Field(default=1, ge=1, description="shards that one worker has in hand at once")
+    in_flight: int = Field(default=4, ge=1, description="records of one shard worked on at once")
+    synthesis: SynthesisConfig = SynthesisConfig()
+    models: tuple[MixedEngine, ...] = Field(default=DEFAULT_MIX, min_length=1)
+    embedder: Annotated[MiniLM | OpenAIEmbedding | SimulatedEmbedding, Field(discriminator="kind")] = MiniLM()
+
+    @model_validator(mode="after")
+    def _simulated_embeddings_have_a_simulator(self) -> Self:
+        has_simulator = any(isinstance(each.engine, Simulated) for each in self.models)
+        if isinstance(self.embedder, SimulatedEmbedding) and not has_simulator:
+            raise ValueError("embedder 'simulator' needs a model of kind 'simulator' in the mix")
+        return self
+
+    @property
+    def wanted(self) -> ShardRange:
+        """The rows asked for."""
+        return ShardRange(self.first, self.first + self.records)
+
+
+def load_run(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
+    """Read a run file and lay ``overrides`` (dotted names) over it.
+
+    Raises:
+        ConfigError: the file cannot be read, or a value is wrong; the message says where and why.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path}: {error}") from error
+    for name, value in overrides.items():
+        *parents, last = name.split(".")
+        place = values
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
+        raise ConfigError(f"{path or 'flags'}: " + "; ".join(faults)) from error

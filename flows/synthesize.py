@@ -1,0 +1,63 @@
+"""From first names to record shards."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from prefect import flow, unmapped
+from prefect.futures import PrefectFutureList
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows.config import RunConfig
+from flows.engines import engines, job_of, planned_job
+from flows.progress import shown
+from infra.interrupts import interrupts
+from infra.ray.cluster import Size, cluster
+from infra.ray.keeper import ray_keeper
+from infra.ray.worker import WorkerPool
+from infra.settings import settings
+from infra.shards.plan import Plan, Reprocess, plan
+from tasks.synthesis.steps import ShardReceipt, SynthesisJob, reservoir, synthesize_shard
+
+SHARDS_AT_ONCE = 64  # threads that wait for workers; the workers themselves are fewer
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisReport:
+    """What one call of the flow did."""
+
+    dataset: str
+    shards_before: int
+    receipts: tuple[ShardReceipt, ...]
+
+
+def plan_run(run: RunConfig, reprocess: Reprocess) -> Plan:
+    """Say which shards are there, stale, begun or missing, and which are to be made."""
+    job = planned_job(run)
+    return plan(job.store(), run.wanted, run.shard_size, job.spec_hash(), reprocess=reprocess)
+
+
+RUNNER: ThreadPoolTaskRunner[ShardReceipt] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
+
+
+@flow(name="synthesize", task_runner=RUNNER)
+def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> SynthesisReport:
+    """Make what ``run`` wants and its data set lacks; a finished shard is never made again unless asked."""
+    planned = plan_run(run, reprocess)
+    done = planned.counts()["committed"]
+    if not planned.todo:
+        return SynthesisReport(run.dataset, done, ())
+    with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+        job = job_of(run, served)
+        return SynthesisReport(run.dataset, done, _on_workers(run, job, planned))
+
+
+def _on_workers(run: RunConfig, job: SynthesisJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    names = [shard.name for shard in planned.todo]
+    with (
+        ray_keeper(partial(reservoir, job.root, job.dataset, job.seed)) as keeper,
+        WorkerPool(run.workers, keeper, jobs_each=run.shards_each) as pool,
+        interrupts(pool.stop),
+        shown(pool, sum(map(len, planned.todo))),
+    ):
+        futures: PrefectFutureList[ShardReceipt] = synthesize_shard.map(names, unmapped(job), unmapped(pool))
+        return tuple(futures.result())
