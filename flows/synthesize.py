@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from prefect import flow, unmapped
-from prefect.futures import PrefectFutureList
-from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.futures import PrefectFuture, PrefectFutureList
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.config import RunConfig
 from flows.engines import engines, job_of, planned_job
@@ -36,7 +37,7 @@ def plan_run(run: RunConfig, reprocess: Reprocess) -> Plan:
     return plan(job.store(), run.wanted, run.shard_size, job.spec_hash(), reprocess=reprocess)
 
 
-RUNNER: ThreadPoolTaskRunner[ShardReceipt] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
+RUNNER: TaskRunner[PrefectFuture[Any]] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
 
 
 @flow(name="synthesize", task_runner=RUNNER)

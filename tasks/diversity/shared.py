@@ -9,7 +9,7 @@ from tasks.diversity.vendi import Pool
 
 F32 = npt.NDArray[np.float32]
 
-# Decomposing 300 vectors takes 10 ms, as much as all else that a record needs. Neighbours in time may see the same draw.
+# Decomposing 300 vectors takes 10 ms, a third of all that a record needs: neighbours in time see the same draw.
 SERVES = 8
 
 
