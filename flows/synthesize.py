@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from prefect import flow, unmapped
-from prefect.futures import PrefectFuture, PrefectFutureList
+from prefect.futures import PrefectFutureList
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.config import RunConfig
@@ -37,7 +37,7 @@ def plan_run(run: RunConfig, reprocess: Reprocess) -> Plan:
     return plan(job.store(), run.wanted, run.shard_size, job.spec_hash(), reprocess=reprocess)
 
 
-RUNNER: TaskRunner[PrefectFuture[Any]] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
+RUNNER: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
 
 
 @flow(name="synthesize", task_runner=RUNNER)

@@ -46,7 +46,8 @@ class Asker:
 
     Attributes:
         attempts: how often one step is asked in all, first time included.
-        repeat_penalty, forbidden_characters: of free texts, see ``Sampling``; JSON needs brackets and repeats its keys.
+        repeat_penalty: of what the model invents; what it copies must be free to repeat. See ``Sampling``.
+        forbidden_characters: of free texts. See ``Sampling``.
         transcript: called with each request and reply, for previews.
         spent: what each step has been answered so far, replayed events included.
     """
@@ -76,7 +77,7 @@ class Asker:
             StepFailed: no attempt gave a text that ``check`` accepts (it raises ``ReplyUnusable`` for the others).
         """
         return await self._ask(
-            step, messages, None, temperature, max_tokens, lambda reply: check(check_free_text(reply))
+            step, messages, None, temperature, max_tokens, lambda reply: check(check_free_text(reply)), invents=True
         )
 
     async def json(
@@ -88,8 +89,12 @@ class Asker:
         temperature: float,
         max_tokens: int,
         check: Callable[[Any], T],
+        invents: bool = False,
     ) -> T:
         """Ask for JSON of the given schema and return ``check`` of the parsed value.
+
+        ``check`` raises ``ReplyUnusable`` for a value that must not be used. ``invents`` says that the values are the
+        model's own, so that the penalty on repetition applies as to free text; copied values would suffer from it.
 
         Raises:
             StepFailed: no attempt gave a value of that schema that ``check`` accepts.
@@ -99,7 +104,7 @@ class Asker:
             check_complete(reply)
             return check(parse_json(reply.text, schema))
 
-        return await self._ask(step, messages, schema, temperature, max_tokens, accept)
+        return await self._ask(step, messages, schema, temperature, max_tokens, accept, invents=invents)
 
     async def once(
         self, step: str, messages: Sequence[Message], schema: JsonSchema, *, temperature: float, max_tokens: int
@@ -109,7 +114,7 @@ class Asker:
         Raises:
             StepFailed: the backend rejected the request itself.
         """
-        reply = await self._answer(step, 0, tuple(messages), schema, temperature, max_tokens)
+        reply = await self._answer(step, 0, tuple(messages), schema, temperature, max_tokens, invents=False)
         return reply.text
 
     async def _ask(
@@ -120,11 +125,13 @@ class Asker:
         temperature: float,
         max_tokens: int,
         accept: Callable[[Reply], T],
+        *,
+        invents: bool,
     ) -> T:
         turns = tuple(messages)
         failure = StepFailed(step, "not_asked", f"attempts = {self.attempts}", None)
         for attempt in range(self.attempts):
-            reply = await self._answer(step, attempt, turns, schema, temperature, max_tokens)
+            reply = await self._answer(step, attempt, turns, schema, temperature, max_tokens, invents=invents)
             try:
                 return accept(reply)
             except ReplyUnusable as error:
@@ -145,13 +152,15 @@ class Asker:
         schema: JsonSchema | None,
         temperature: float,
         max_tokens: int,
+        *,
+        invents: bool,
     ) -> Reply:
         """Return the reply to one attempt: from the journal where it stands there, from the model where not."""
         sampling = Sampling(
             temperature=temperature,
             max_tokens=max_tokens,
             seed=call_seed(self.run_seed, self.record_id, step, attempt),
-            repeat_penalty=self.repeat_penalty if schema is None else None,
+            repeat_penalty=self.repeat_penalty if invents else None,
             forbidden_characters=self.forbidden_characters if schema is None else "",
         )
         tags = {"record_id": self.record_id, "step": step, "attempt": str(attempt)}

@@ -65,8 +65,7 @@ def start(config: LlamaCppConfig) -> Iterator[Endpoint]:
                 max_in_flight=config.slots,
                 request_timeout_s=config.request_timeout_s,
                 price=FREE,
-                repeat_penalty_field="repeat_penalty",
-                grammar="llama_cpp",
+                dialect="llama_cpp",
             )
         except BackendUnavailable:
             engine.check()

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from infra.llm.dialect import Dialect
 from infra.llm.prices import Price, list_price
 from infra.llm.types import Backend, BackendUnavailable, Embedder
 
@@ -39,12 +40,8 @@ class Endpoint(BaseModel):
     length_field: Literal["max_tokens", "max_completion_tokens"] = Field(
         default="max_tokens", description="OpenAI's reasoning models take only the second"
     )
-    repeat_penalty_field: Literal["repeat_penalty", "repetition_penalty"] | None = Field(
-        default=None, description="llama.cpp says the first, vLLM the second; none: the server has no such thing"
-    )
-    grammar: Literal["openai", "llama_cpp", "vllm"] = Field(
-        default="openai",
-        description="how output is constrained: a JSON schema alone, or as llama.cpp or vLLM take grammars",
+    dialect: Dialect = Field(
+        default="openai", description="what the server takes beyond the protocol: penalties, constraints on free text"
     )
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import orjson
 
 from infra.llm.connect import Endpoint
-from infra.llm.constraint import constraint
+from infra.llm.dialect import constraint, penalty
 from infra.llm.failures import raise_for_error_object
 from infra.llm.reasoning import split_message
 from infra.llm.retry import TransientFailure
@@ -50,9 +50,9 @@ def chat_body(request: Request, endpoint: Endpoint) -> dict[str, Any]:
         body |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
     if endpoint.sends_seed:
         body["seed"] = sampling.seed
-    if endpoint.repeat_penalty_field is not None and sampling.repeat_penalty is not None:
-        body[endpoint.repeat_penalty_field] = sampling.repeat_penalty
-    body |= constraint(request, endpoint.grammar)
+    if sampling.repeat_penalty is not None:
+        body |= penalty(sampling.repeat_penalty, endpoint.dialect)
+    body |= constraint(request, endpoint.dialect)
     return body | endpoint.extra_body
 
 

@@ -48,6 +48,7 @@ class SynthesisConfig(BaseModel):
     words: int = Field(default=500, ge=80, le=3000, description="length asked of a record, in words")
     draws: DrawConfig = DrawConfig()
     record_types: int = Field(default=10, ge=1, le=30, description="record types listed, one of them drawn")
+    kinds_shown: int = Field(default=4, ge=0, le=40, description="kinds of document named as a reminder, drawn anew")
     contexts: int = Field(default=5, ge=1, le=30, description="backgrounds listed, one of them drawn")
     formats: int = Field(default=10, ge=1, le=30, description="formats listed, one of them drawn")
     record_type_and_format: bool = Field(default=True, description="off: the ablation without type and format")

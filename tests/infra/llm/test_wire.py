@@ -47,7 +47,7 @@ def test_servers_get_only_the_fields_they_know() -> None:
         model="o", sends_seed=False, sends_temperature=False, length_field="max_completion_tokens"
     )
     assert chat_body(ASK, reasoning_model).keys() == {"model", "messages", "max_completion_tokens"}
-    llama = Endpoint(model="q", repeat_penalty_field="repeat_penalty")
+    llama = Endpoint(model="q", dialect="llama_cpp")
     assert chat_body(ASK, llama)["repeat_penalty"] == 1.1
     assert "repeat_penalty" not in chat_body(Request(ASK.messages), llama)
 
