@@ -1,0 +1,195 @@
+"""Shard workers: long-lived actors that run the jobs a stage hands them, and the pool that deals the jobs out."""
+
+import asyncio
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from infra.ray.job import Job, Shared, WorkerContext
+from infra.ray.keeper import Keeper
+
+R = TypeVar("R")
+Progress = dict[str, dict[str, int]]  # by job, then by the job's own counters
+
+DRAIN_S = 20.0  # for what is in flight when a run is told to stop
+FLUSH_S = 5.0  # for a cancelled job to close its journal and give back its lease
+
+
+class JobStopped(Exception):
+    """The run was told to stop before this job was done; run it again and it goes on where it stopped."""
+
+
+class WorkerDied(Exception):
+    """The process that ran the job is gone; another takes its place. Try the job again."""
+
+
+class ShardWorker:
+    """The body of the actor: any number of jobs on one event loop. It knows no domain."""
+
+    def __init__(self) -> None:
+        self._shared = Shared()
+        self._stopping = asyncio.Event()
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
+        self._progress: dict[str, Counter[str]] = {}
+
+    async def run(self, name: str, job: Job[R], keeper: Keeper) -> R:
+        """Run ``job`` to its end and return its receipt.
+
+        Raises:
+            JobStopped: the worker was told to stop.
+            RuntimeError: a job of this name is running here.
+        """
+        if self._stopping.is_set():
+            raise JobStopped(f"{name}: not started, the run is stopping")
+        if name in self._tasks:
+            raise RuntimeError(f"{name}: already runs in this worker; wait for it and try again")
+        context = WorkerContext(keeper, self._stopping, _shared=self._shared)
+        task = asyncio.create_task(job(context))
+        self._tasks[name], self._progress[name] = task, context.progress
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not self._stopping.is_set():
+                raise
+            raise JobStopped(f"{name}: stopped before its end; run it again and it goes on") from None
+        finally:
+            del self._tasks[name], self._progress[name]
+
+    async def ready(self) -> None:
+        """Answer, which means that the actor is up."""
+
+    async def progress(self) -> Progress:
+        """Return the counters of the jobs running now."""
+        return {name: dict(counter) for name, counter in self._progress.items()}
+
+    async def stop(self, drain_s: float) -> None:
+        """Admit nothing more, give what runs ``drain_s`` to end, then cancel it; close what the jobs shared."""
+        self._stopping.set()
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks.values(), timeout=drain_s)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=FLUSH_S)
+        await self._shared.close()
+
+
+class WorkerPool:
+    """Shard workers spread over the nodes of the connected cluster. Threads may use it at once; leaving it stops it."""
+
+    def __init__(self, workers: int, keeper: Keeper, *, jobs_each: int = 1, ready_s: float = 120) -> None:
+        """Start the workers and wait until they answer.
+
+        Args:
+            workers: how many processes; each takes one of the cluster's CPUs.
+            keeper: handed to the jobs.
+            jobs_each: how many jobs a worker runs at once.
+            ready_s: how long a worker may take to start, or to start again.
+
+        Raises:
+            WorkerDied: a worker did not start.
+        """
+        import ray
+        from ray.exceptions import GetTimeoutError, RayActorError
+
+        # A dead worker is started again by Ray, but what it ran is not: that is for whoever submitted it to decide.
+        actor = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=0)(ShardWorker)
+        self._workers: list[Any] = [actor.remote() for _ in range(workers)]
+        self._keeper = keeper  # goes with each job: an actor's own arguments may be gone when Ray restarts it
+        self._jobs_each = jobs_each
+        self._ready_s = ready_s
+        self._load = [0] * workers
+        self._changed = threading.Condition()  # guards _load and _stopping
+        self._stopping = False
+        self._ending = threading.Lock()  # held by the thread that ends the workers
+        self._ended = False
+        try:
+            ray.get([worker.ready.remote() for worker in self._workers], timeout=ready_s)
+        except (RayActorError, GetTimeoutError) as error:
+            self.stop(drain_s=0)
+            raise WorkerDied(
+                f"not all of {workers} workers started within {ready_s:g} s; each needs a CPU of the cluster: {error}"
+            ) from error
+
+    def submit(self, name: str, job: Job[R]) -> R:
+        """Run ``job`` on the least busy worker, wait until it is done, and return its receipt.
+
+        Args:
+            name: the job's, for progress and errors; unique among those running.
+            job: see ``Job``.
+
+        Raises:
+            WorkerDied: the worker's process died, or could not be started again.
+            JobStopped: the pool was stopped before the job was done.
+            Exception: whatever the job raises.
+        """
+        import ray
+        from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
+
+        index = self._take(name)
+        worker = self._workers[index]
+        try:
+            # It may be starting again, and then refuses calls; or it may never come back, and then a call would hang.
+            ray.get(worker.ready.options(max_task_retries=-1).remote(), timeout=self._ready_s)
+            receipt: R = ray.get(worker.run.remote(name, job, self._keeper))
+        except RayTaskError as error:
+            raise error.cause from error
+        except (RayActorError, GetTimeoutError) as error:
+            if self._stopping:
+                raise JobStopped(f"{name}: did not end in time and was cut off; run it again and it goes on") from error
+            raise WorkerDied(f"{name}: worker {index} died: {error}") from error
+        finally:
+            self._give_back(index)
+        return receipt
+
+    def progress(self, timeout_s: float = 1.0) -> Progress:
+        """Return the counters of all jobs running now; those of a worker that does not answer in time are missing."""
+        import ray
+        from ray.exceptions import RayActorError
+
+        asked = [worker.progress.remote() for worker in self._workers]
+        answered, _ = ray.wait(asked, num_returns=len(asked), timeout=timeout_s)
+        found: Progress = {}
+        for answer in answered:
+            try:
+                found |= ray.get(answer)
+            except RayActorError:  # it died a moment ago: whoever waits for its jobs is told
+                continue
+        return found
+
+    def stop(self, drain_s: float = DRAIN_S) -> None:
+        """End the workers: no new jobs, ``drain_s`` for those running, then cancel them. Returns when all is over."""
+        import ray
+
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        with self._ending:
+            if self._ended:
+                return
+            stopped = [worker.stop.remote(drain_s) for worker in self._workers]
+            ray.wait(stopped, num_returns=len(stopped), timeout=drain_s + 2 * FLUSH_S)
+            for worker in self._workers:
+                ray.kill(worker)
+            self._ended = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.stop()
+
+    def _take(self, name: str) -> int:
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopping or min(self._load) < self._jobs_each)
+            if self._stopping:
+                raise JobStopped(f"{name}: not started, the run is stopping")
+            index = self._load.index(min(self._load))
+            self._load[index] += 1
+            return index
+
+    def _give_back(self, index: int) -> None:
+        with self._changed:
+            self._load[index] -= 1
+            self._changed.notify_all()
