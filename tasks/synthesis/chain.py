@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from infra.llm.types import Backend, Embedder, Reply, ReplyUnusable, Request, Usage
+from infra.llm.types import Backend, Embedder, Reply, ReplyUnusable, Request, RequestRejected, Usage
 from tasks.ask import Asker, StepFailed
 from tasks.diversity.words import count_words
 from tasks.events import EventLog, event_key
@@ -210,5 +210,9 @@ class _Run:
         key = event_key(
             self.identity.record_id, "embed", self.chain.embedder.model, hashlib.sha256(text.encode()).hexdigest()
         )
-        self.vectors[text] = np.frombuffer(await self.chain.log.once(key, produce), dtype="<f4")
+        try:
+            stored = await self.chain.log.once(key, produce)
+        except RequestRejected as error:  # as in a step of the model's: this text, not the shard
+            raise StepFailed("embed", "request_rejected", str(error), text) from error
+        self.vectors[text] = np.frombuffer(stored, dtype="<f4")
         return self.vectors[text]
