@@ -39,6 +39,7 @@ setup-test: $(VENV)/.test ## the same with the tools of tests and checks
 
 demo: setup ## synthesize a small data set with the embedded model and show it
 	@$(BIN)/privasis synthesize --config deploy/runs/demo.toml
+	@$(BIN)/privasis report data/demo
 
 test: setup-test ## run all tests
 	@$(BIN)/python -m pytest
