@@ -1,0 +1,235 @@
+"""The command ``privasis``: what it is called with. What it does is in ``flows.commands``, imported when needed."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Exit, Option, Typer, echo
+from typer.core import TyperGroup
+
+from flows.commands.flags import RunFlags, takes_run_flags
+from flows.commands.signals import interruptible
+
+OURS = ("flows", "tasks", "infra")
+
+
+class _Commands(TyperGroup):
+    """Ends every command with an exit code that means something."""
+
+    def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - typer keeps the type to itself
+        """Run the command; tell an expected error in a message instead of a traceback."""
+        with interruptible() as interrupted_code:
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError:  # whoever read our output has gone, `head` for instance
+                raise
+            except ModuleNotFoundError as error:
+                if str(error.name).partition(".")[0] in OURS:
+                    raise
+                echo(f"privasis: package {error.name} is not installed: run `make setup`", err=True)
+                raise Exit(3) from error
+            except _expected() as error:
+                from flows.commands.errors import code_of, message_of
+
+                echo(f"privasis: {message_of(error)}", err=True)
+                raise Exit(interrupted_code() or code_of(error) or 1) from error
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """Python asks for these only when something was raised: `privasis --help` need not wait for their imports."""
+    from flows.commands.errors import EXPECTED
+
+    return EXPECTED
+
+
+app = Typer(
+    name="privasis",
+    cls=_Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # their tracebacks would show local variables, and so text of records
+    rich_markup_mode="rich",
+)
+shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
+app.add_typer(shards_app, name="shards")
+
+Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
+DatasetFolder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        echo(f"privasis {version('privasis-factory')}")
+        raise Exit
+
+
+@app.callback(
+    epilog="Exit codes: 0 done; 1 a bug, with a traceback; 2 wrong usage or configuration; 3 something outside is"
+    " missing or did not answer, run it again and it goes on where it stood; 4 a data set is damaged; 130 or 143"
+    " interrupted."
+)
+def privasis(
+    version: Annotated[
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Make private records of people who do not exist, from first names to Parquet shards.
+
+    \b
+    privasis doctor                        what works on this machine
+    privasis init run.toml                 a run file to edit
+    privasis preview -c run.toml           one record, prompt by prompt
+    privasis estimate -c run.toml          calls, tokens, cost and hours
+    privasis synthesize -c run.toml        make the records; run it again to go on
+    privasis report data/records           what they are like
+    """  # noqa: D301 - \b keeps the lines apart
+
+
+@app.command()
+@takes_run_flags()
+def synthesize(
+    flags: RunFlags,
+    reprocess: Annotated[
+        Literal["missing", "missing_and_failed", "stale", "all"],
+        Option(help="What to make again: nothing begun, what was begun, also what other settings made, everything."),
+    ] = "missing_and_failed",
+) -> None:
+    """Make records, shard by shard. What is finished stays; the same command again goes on where it stood.
+
+    \b
+    privasis synthesize --records 20 --words 200
+    privasis synthesize -c run.toml --model openai:gpt-4.1-mini=3 --model llama_cpp:qwen2.5-coder-0.5b=1
+    privasis synthesize -c run.toml --shards 0:8
+    privasis synthesize -c run.toml --set synthesis.refinement.pool_size=100
+    """  # noqa: D301
+    from flows.commands import synthesize as command
+
+    command.run(flags, reprocess)
+
+
+@app.command()
+@takes_run_flags(without=("records", "shards", "in_flight", "workers"))
+def preview(
+    flags: RunFlags,
+    records: Annotated[int, Option("--records", "-n", min=1, max=5, help="Records, 1 to 5.")] = 1,
+) -> None:
+    """Make a few records here and show every prompt and reply. Nothing is written, no Prefect, no Ray.
+
+    \b
+    privasis preview --words 150
+    privasis preview -c run.toml --first 7 --model simulator:simulator
+    """  # noqa: D301
+    from flows.commands import preview as command
+
+    command.run(flags, records)
+
+
+@app.command()
+@takes_run_flags(without=("in_flight", "workers"))
+def estimate(
+    flags: RunFlags,
+    calls_per_second: Annotated[
+        float | None, Option(min=0.001, metavar="N", help="Calls answered a second, all workers together.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say what a run will take before it starts: calls, tokens, cost and hours, step by step.
+
+    \b
+    privasis estimate -c run.toml --records 100000 --calls-per-second 50
+    privasis estimate --model openai:gpt-4.1-mini --records 1000 --json
+    """  # noqa: D301
+    from flows.commands import estimate as command
+
+    command.run(flags, calls_per_second, json)
+
+
+@shards_app.command()
+@takes_run_flags(without=("in_flight", "workers"))
+def status(flags: RunFlags) -> None:
+    """Show where the shards of a run stand. Takes the flags of `synthesize`, and says what it would do.
+
+    \b
+    privasis shards status -c run.toml
+    """  # noqa: D301
+    from flows.commands import shards as command
+
+    command.status(flags)
+
+
+@shards_app.command()
+def verify(folder: DatasetFolder) -> None:
+    """Read every file of a data set again and compare it with the manifest. Exits with 4 where something is wrong.
+
+    \b
+    privasis shards verify data/records
+    """  # noqa: D301
+    from flows.commands import shards as command
+
+    raise Exit(command.check(folder))
+
+
+@app.command()
+def report(folder: DatasetFolder, json: Json = False) -> None:
+    """Show a data set: its figures, one record with its attributes marked; and write DATASET_DIR/report.html.
+
+    \b
+    privasis report data/records
+    """  # noqa: D301
+    from flows.commands import report as command
+
+    command.run(folder, json)
+
+
+@app.command()
+def compare(
+    folders: Annotated[list[Path], Argument(metavar="DATASET_DIR...", help="Folders of data sets.")],
+    html: Annotated[Path | None, Option(metavar="FILE", help="Write a page, too.")] = None,
+    json: Json = False,
+) -> None:
+    """Put data sets side by side, in the layouts of the paper's Tables 2, 8 and 9, beside its rows.
+
+    \b
+    privasis compare data/full data/no-diversity --html compare.html
+    """  # noqa: D301
+    from flows.commands import compare as command
+
+    command.run(folders, html, json)
+
+
+@app.command()
+def doctor(
+    config: Annotated[
+        Path | None, Option("--config", "-c", help="Run file whose models are to be looked for, not the default one.")
+    ] = None,
+) -> None:
+    """Find out what works on this machine, what is missing, and what to do about it.
+
+    \b
+    privasis doctor
+    privasis doctor -c run.toml
+    """  # noqa: D301
+    from flows.commands import doctor as command
+
+    raise Exit(command.run(config))
+
+
+@app.command()
+def init(
+    file: Annotated[Path, Argument(metavar="[FILE]", help="Where to write it.")] = Path("run.toml"),
+    force: Annotated[bool, Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a run file with every setting, its default and what it means.
+
+    \b
+    privasis init
+    privasis init big.toml
+    """  # noqa: D301
+    from flows.commands import init as command
+
+    command.run(file, force)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the console script."""
+    app()

@@ -1,0 +1,81 @@
+"""Errors that a person can do something about: told in a message, without a traceback, each kind with an exit code."""
+
+from enum import IntEnum
+
+from flows.config import ConfigError
+from infra.engines.models import ModelMissing
+from infra.engines.process import EngineFailed
+from infra.engines.simulator.process import SimulatorFailed
+from infra.llm.prices import UnknownPrice
+from infra.llm.types import BackendUnavailable
+from infra.packages import PackageMissing
+from infra.prefect_local import PrefectUnavailable
+from infra.ray.cluster import ClusterUnusable
+from infra.ray.keeper import KeeperUnavailable
+from infra.ray.versions import VersionsDiffer
+from infra.ray.worker import JobStopped, WorkerDied
+from infra.shards.checks import SchemaMismatch
+from infra.shards.frames import JournalCorrupt
+from infra.shards.lease import LeaseCorrupt, LeaseHeld, LeaseLost
+from infra.shards.manifest import AlreadyCommitted, ManifestCorrupt
+from tasks.report.marks import visible
+
+
+class Code(IntEnum):
+    """What the command exits with, unless it was interrupted (128 and the signal's number) or has a bug (1)."""
+
+    DONE = 0
+    USAGE = 2
+    OUTSIDE = 3
+    DAMAGE = 4
+
+
+class RunFailed(Exception):
+    """Shards of a run did not get done; the message says how many and why.
+
+    Attributes:
+        code: that of the gravest reason.
+    """
+
+    def __init__(self, message: str, code: Code) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+_KINDS: dict[Code, tuple[type[Exception], ...]] = {
+    Code.USAGE: (ConfigError, UnknownPrice),
+    Code.DAMAGE: (ManifestCorrupt, JournalCorrupt, LeaseCorrupt, SchemaMismatch),
+    Code.OUTSIDE: (
+        AlreadyCommitted,
+        BackendUnavailable,
+        ClusterUnusable,
+        EngineFailed,
+        JobStopped,
+        KeeperUnavailable,
+        LeaseHeld,
+        LeaseLost,
+        ModelMissing,
+        OSError,  # no room, no permission, no such file: what the system says names the place
+        PackageMissing,
+        PrefectUnavailable,
+        SimulatorFailed,
+        VersionsDiffer,
+        WorkerDied,
+    ),
+}
+
+
+EXPECTED: tuple[type[Exception], ...] = (RunFailed, *(kind for kinds in _KINDS.values() for kind in kinds))
+
+
+def code_of(error: BaseException) -> Code | None:
+    """Return the exit code of an expected error, None for a bug."""
+    if isinstance(error, RunFailed):
+        return error.code
+    return next((code for code, kinds in _KINDS.items() if isinstance(error, kinds)), None)
+
+
+def message_of(error: BaseException) -> str:
+    """Say what went wrong; servers and files may have put anything into it."""
+    text = str(error.args[0]) if isinstance(error, LookupError) and error.args else str(error)
+    return visible(text)
