@@ -37,6 +37,7 @@ def test_line_ends_belong_to_their_line_and_other_separators_end_none() -> None:
         ["He said no. ", "See no. 7 and fig. 3 for more."],
         ["Version 2.5 costs 3.10 e.g. in May... and more. ", "Done"],
         ["Name: Ana\n", "Born: 1990-01-02\r\n\r\n", "No address"],
+        ["bread, milk etc.\n", "eggs!\n", "and salt"],
         ["今日は雨です。", "明日は？", "晴れ"],
         ["A list;   still one sentence, isn't it? ", "Éva agrees."],
     ],

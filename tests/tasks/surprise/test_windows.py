@@ -97,6 +97,9 @@ def test_rows_without_tokens_have_no_windows_between_rows_that_have() -> None:
     tokens = tokens_of([[1, 2], [], [3]])
     cover = tiled_windows(tokens, Spans.of([[(0, 2)], [], [(0, 1)]]))
     assert intervals(cover.windows) == [[(0, 2)], [], [(2, 3)]]
+    no_text = tokens_of([[1], [2], [3]], [[(0, 1)], [(0, 0)], [(0, 1)]])  # a prefix token of an empty text
+    held = intervals(tiled_windows(no_text, Spans.of([[(0, 1)], [], [(0, 1)]])).windows)
+    assert held == [[(0, 1)], [(1, 2)], [(2, 3)]]
     empty = tiled_windows(tokens_of([[], []]), Spans.of([[], [(0, 4)]]))
     assert empty.windows.size == 0
     assert empty.window_of.tolist() == [-1]
