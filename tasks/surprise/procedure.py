@@ -31,7 +31,7 @@ class Batch:
         supervised: True where a token may be masked, shape (N,).
         texts: the R texts, for windows that are cut from the text.
         regions: document fields or chat responses, for windows of that kind.
-        groups: identity or user of each record, shape (R,), below 0 for none; for propagation, which sees this batch only.
+        groups: identity or user of each record, shape (R,), below 0 for none; propagation sees this batch only.
         features: scores of windows computed elsewhere, by name, shape (W,) each; for combined scores.
     """
 
