@@ -47,6 +47,7 @@ def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> S
     done = planned.counts()["committed"]
     if not planned.todo:
         return SynthesisReport(run.dataset, done, ())
+    planned_job(run).store().sweep()
     with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
         job = job_of(run, served)
         return SynthesisReport(run.dataset, done, _on_workers(run, job, planned))

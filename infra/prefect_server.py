@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from infra.engines.child import Parent
+from infra.priority import give_way
 
 LOOPBACK = "127.0.0.1"
 SETTLE_S = 30.0  # some 20 ms an event, three events a task run
@@ -37,6 +38,7 @@ SETTINGS = {
 def main() -> None:
     """Serve until the parent ends or a signal comes."""
     parent = Parent()
+    give_way()
     parser = argparse.ArgumentParser(prog="python -m infra.prefect_server", description=__doc__)
     parser.add_argument("home", type=Path, help="folder of the database")
     home: Path = parser.parse_args().home.resolve()

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from infra.priority import give_way
 from infra.ray.versions import check_versions
 
 LOOPBACK = "127.0.0.1"
@@ -112,6 +113,7 @@ def prepare_environment() -> None:
 
 def _start() -> None:
     prepare_environment()
+    give_way()  # before Ray starts its processes, which inherit it
     import ray
 
     with _sigterm_kept():
