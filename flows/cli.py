@@ -12,7 +12,7 @@ from flows.commands.signals import interruptible
 OURS = ("flows", "tasks", "infra")
 
 
-class _Commands(TyperGroup):
+class Commands(TyperGroup):
     """Ends every command with an exit code that means something."""
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - typer keeps the type to itself
@@ -23,9 +23,10 @@ class _Commands(TyperGroup):
             except BrokenPipeError:  # whoever read our output has gone, `head` for instance
                 raise
             except ModuleNotFoundError as error:
-                if str(error.name).partition(".")[0] in OURS:
+                package = str(error.name).partition(".")[0]
+                if package in OURS:
                     raise
-                echo(f"privasis: package {error.name} is not installed: run `make setup`", err=True)
+                echo(f"privasis: package {package} is not installed: run `make setup`", err=True)
                 raise Exit(3) from error
             except _expected() as error:
                 from flows.commands.errors import code_of, message_of
@@ -43,7 +44,7 @@ def _expected() -> tuple[type[Exception], ...]:
 
 app = Typer(
     name="privasis",
-    cls=_Commands,
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # their tracebacks would show local variables, and so text of records
     rich_markup_mode="rich",

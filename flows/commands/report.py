@@ -13,17 +13,17 @@ from tasks.report.terminal import render_record, render_summary
 
 
 def run(folder: Path, as_json: bool) -> None:
-    """Show the data set in ``folder`` and write its page; as JSON, its figures alone.
+    """Show the data set in ``folder`` and write its page; as JSON, print its figures and write nothing.
 
     Raises:
         ConfigError: no finished data set there.
     """
     store = open_finished(folder)
     summary = summary_of(store)
-    page = write_page(store, folder.resolve().name, summary)
     if as_json:
         sys.stdout.write(f"{to_json(summary)}\n")
         return
+    page = write_page(store, folder.resolve().name, summary)
     console = Console()
     console.print(render_summary(summary))
     for row in examples_of(store, "records", 1, by="domain"):

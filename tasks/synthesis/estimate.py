@@ -186,9 +186,10 @@ def scaled(config: SynthesisConfig, table: MeasuredTable | None = None) -> dict[
     def one(step: str, rate: StepRate) -> StepRate:
         rule = _RULES.get(_NUMBER.sub("", step), _Rule())
         times = ratio(rule.times) if rule.writes is None or ratio(rule.writes) else 0.0
+        own = rate.cached + (rate.prompt - rate.cached) * ratio(rule.reads)  # what is cached is the same for everyone
         return StepRate(
             calls=rate.calls * times,
-            prompt=(rate.prompt * ratio(rule.reads) + rate.calls * rule.texts * longer_text) * times,
+            prompt=(own + rate.calls * rule.texts * longer_text) * times,
             cached=rate.cached * times,
             completion=rate.completion * ratio(rule.writes) * times,
         )

@@ -1,0 +1,50 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from flows.commands.signals import interruptible
+
+
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_that_somebody_else_handles_is_heard_as_well(signum: int, code: int) -> None:
+    with interruptible() as interrupted_code:
+        assert interrupted_code() is None
+        before = signal.signal(signum, lambda *_: None)
+        try:
+            os.kill(os.getpid(), signum)
+        finally:
+            signal.signal(signum, before)
+        assert interrupted_code() == code
+
+
+def test_other_signals_do_not_count() -> None:
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with interruptible() as interrupted_code:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            assert interrupted_code() is None
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_everything_is_as_before_afterwards() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with interruptible():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_sigterm_unwinds_what_was_begun_and_ends_with_143() -> None:
+    program = (
+        "import os, signal\n"
+        "from flows.commands.signals import interruptible\n"
+        "with interruptible():\n"
+        "    try: os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
+        "    finally: print('put in order', flush=True)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (143, "put in order\n")

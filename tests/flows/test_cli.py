@@ -1,0 +1,105 @@
+import subprocess
+import sys
+from importlib.metadata import version
+from typing import get_args, get_type_hints
+
+import pytest
+from typer import Typer
+from typer.testing import CliRunner
+
+from flows import cli
+from flows.commands.errors import Code, RunFailed
+from flows.config import ConfigError
+from infra.engines.models import ModelMissing
+from infra.llm.prices import UnknownPrice
+from infra.llm.types import BackendUnavailable
+from infra.ray.worker import JobStopped
+from infra.shards.manifest import ManifestCorrupt
+from infra.shards.plan import Reprocess
+
+COMMANDS = (
+    "synthesize",
+    "preview",
+    "estimate",
+    "shards status",
+    "shards verify",
+    "report",
+    "compare",
+    "doctor",
+    "init",
+)
+run = CliRunner()
+
+
+def test_help_is_quick_because_it_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from flows.cli import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: print(sorted({'prefect', 'ray', 'polars', 'numpy', 'pydantic'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1] == "[]"
+
+
+def test_the_version_is_the_distributions() -> None:
+    assert run.invoke(cli.app, ["--version"]).output == f"privasis {version('privasis-factory')}\n"
+
+
+def test_the_help_names_every_command_and_every_exit_code() -> None:
+    shown = run.invoke(cli.app, ["--help"])
+    assert shown.exit_code == 0
+    words = shown.output.split()
+    assert all(command.split()[0] in words for command in COMMANDS)
+    assert all(f"{code}" in shown.output for code in ("0 done", "1 a bug", "2 wrong", "3 something", "4 a data", "143"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_has_an_example(command: str) -> None:
+    shown = run.invoke(cli.app, [*command.split(), "--help"])
+    assert shown.exit_code == 0
+    assert any(line.strip().startswith(f"privasis {command}") for line in shown.output.splitlines())
+
+
+def test_reprocess_offers_what_plans_know() -> None:
+    offered = get_type_hints(cli.synthesize, include_extras=False)["reprocess"]
+    assert get_args(offered) == get_args(Reprocess)
+
+
+def raising(error: BaseException) -> Typer:
+    app = Typer(cls=cli.Commands, pretty_exceptions_enable=False)
+    app.callback()(lambda: None)
+
+    @app.command()
+    def fail() -> None:
+        raise error
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ConfigError("run.toml: words: too few"), 2, "run.toml: words: too few"),
+        (UnknownPrice("no price known for model 'x'"), 2, "no price known for model 'x'"),
+        (ModelMissing("m: run `make setup`"), 3, "m: run `make setup`"),
+        (BackendUnavailable("m: HTTP 503 \x1b[31m"), 3, "m: HTTP 503 ⟨U+001B⟩[31m"),
+        (JobStopped("part-0: stopped"), 3, "part-0: stopped"),
+        (PermissionError(13, "Permission denied", "/data"), 3, "[Errno 13] Permission denied: '/data'"),
+        (ManifestCorrupt("a.json: not JSON"), 4, "a.json: not JSON"),
+        (RunFailed("2 of 3 shards failed", Code.DAMAGE), 4, "2 of 3 shards failed"),
+    ],
+)
+def test_an_expected_error_is_one_message_and_a_code(error: Exception, code: int, said: str) -> None:
+    result = run.invoke(raising(error), ["fail"])
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", f"privasis: {said}\n")
+
+
+def test_a_missing_package_is_named_with_what_to_do() -> None:
+    result = run.invoke(raising(ModuleNotFoundError("No module named 'polars.io'", name="polars.io")), ["fail"])
+    assert (result.exit_code, result.stderr) == (3, "privasis: package polars is not installed: run `make setup`\n")
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), ModuleNotFoundError("ours", name="tasks.gone"), KeyError("x")])
+def test_a_bug_keeps_its_traceback(error: Exception) -> None:
+    result = run.invoke(raising(error), ["fail"])
+    assert (result.exit_code, result.exception) == (1, error)
