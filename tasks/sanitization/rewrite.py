@@ -1,0 +1,173 @@
+"""Hiding one target (PV section 3.1, step 3; Algorithm 1 lines 16 to 27): found, put into an instruction, applied."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks.ask import Asker
+from tasks.concurrency import map_bounded
+from tasks.sanitization.config import SanitizationConfig
+from tasks.sanitization.edits import check_edit
+from tasks.sanitization.occurrences import Found, values_in_chunks
+from tasks.sanitization.prompts import ABSTRACTION, APPLY
+from tasks.sanitization.spans import copy_spans, merged, name_chunks
+from tasks.sanitization.targets import Target
+from tasks.schemas import json_object
+
+INSTRUCTION_CHARACTERS = (20, 500)
+INSTRUCTION_TOKENS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What was done to one chunk.
+
+    Attributes:
+        chunk: its index.
+        named: whether the model named it; else it was found by the value alone.
+        spans: what tells the target in it, in order.
+        unmatched: what a model claimed to have copied out of it and stands nowhere in it.
+        after: its text afterwards.
+    """
+
+    chunk: int
+    named: bool
+    spans: tuple[Found, ...]
+    unmatched: tuple[str, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One pass of one target over the chunks."""
+
+    target: Target
+    instruction: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A chunk in which the target stands, before it is edited."""
+
+    chunk: int
+    named: bool
+    text: str
+    spans: tuple[Found, ...]
+    unmatched: tuple[str, ...]
+
+
+async def hide(ask: Asker, target: Target, texts: Sequence[str], name: str, config: SanitizationConfig) -> Work:
+    """Hide ``target`` in the chunks ``texts``: all chunks at once, each step for all of them before the next.
+
+    Args:
+        ask: the record's.
+        target: what to hide.
+        texts: the chunks as earlier targets have left them.
+        name: tells this pass from others in the names of steps, such as ``2`` or ``2-again``.
+        config: see there.
+
+    Raises:
+        StepFailed: a step's replies never became usable; no chunk is half done then, for none is returned.
+    """
+    places = await _places(ask, target, texts, name, config)
+    if not places:
+        return Work(target, drop_instruction(target) if target.label == "drop" else "", ())
+    instruction = await _instruction(ask, target, places, name, config)
+
+    async def edit(place: _Place) -> Edit:
+        after = await _applied(ask, place, instruction, f"apply-{name}-{place.chunk}", config)
+        return Edit(place.chunk, place.named, place.spans, place.unmatched, after)
+
+    return Work(target, instruction, tuple(await map_bounded(edit, places, config.chunks_at_once)))
+
+
+def applied(texts: Sequence[str], work: Work) -> list[str]:
+    """Return the chunks after ``work``; those that it did not edit are untouched."""
+    after: Mapping[int, str] = {edit.chunk: edit.after for edit in work.edits}
+    return [after.get(index, text) for index, text in enumerate(texts)]
+
+
+async def _places(
+    ask: Asker, target: Target, texts: Sequence[str], name: str, config: SanitizationConfig
+) -> list[_Place]:
+    """Find the chunks that the model names and those that hold a value: models forget headers and signatures."""
+    holding = values_in_chunks(texts, target.values)
+    named = await name_chunks(ask, f"relevant-{name}", target, texts, config.cold)
+
+    async def place(chunk: int) -> _Place:
+        copied = await copy_spans(
+            ask,
+            f"spans-{name}-{chunk}",
+            target,
+            texts[chunk],
+            similarity=config.span_similarity,
+            temperature=config.cold,
+        )
+        spans = merged(holding.get(chunk, ()), copied.found)
+        return _Place(chunk, chunk in named, texts[chunk], spans, copied.unmatched)
+
+    candidates = sorted(chunk for chunk in named | holding.keys() if texts[chunk].strip())
+    found = await map_bounded(place, candidates, config.chunks_at_once)
+    return [place for place in found if place.spans]  # without a word that tells the target, there is nothing to edit
+
+
+def drop_instruction(target: Target) -> str:
+    """Return the fixed instruction of DROP."""
+    return f"Drop the information about {target.name} from the text."
+
+
+async def _instruction(
+    ask: Asker, target: Target, places: Sequence[_Place], name: str, config: SanitizationConfig
+) -> str:
+    """Write one instruction for all chunks, so that the same fact is put in the same words everywhere."""
+    if target.label == "drop":
+        return drop_instruction(target)
+    shortest, longest = INSTRUCTION_CHARACTERS
+    reply: Mapping[str, str] = await ask.json(
+        f"abstraction-{name}",
+        ABSTRACTION.render(
+            chunks=[place.text for place in places],
+            name=target.name,
+            spans=list(dict.fromkeys(span.text for place in places for span in place.spans)),
+        ),
+        json_object(instruction={"type": "string", "minLength": shortest, "maxLength": longest}),
+        temperature=config.warm,
+        max_tokens=INSTRUCTION_TOKENS,
+        check=dict[str, str],
+        invents=True,
+    )
+    return " ".join(reply["instruction"].split())
+
+
+async def _applied(ask: Asker, place: _Place, instruction: str, step: str, config: SanitizationConfig) -> str:
+    """Apply ``instruction`` to one chunk; the white space around it, which models drop, and its line ends stay."""
+    before = place.text
+    core = before.strip()
+    lead = len(before) - len(before.lstrip())
+    spans = [
+        Found(max(0, span.start - lead), min(len(core), span.stop - lead), span.text, span.match)
+        for span in place.spans
+    ]
+
+    def check(reply: Mapping[str, str]) -> str:
+        return check_edit(core, spans, reply["text"].strip())
+
+    after = await ask.json(
+        step,
+        APPLY.render(chunk=core, instruction=instruction, spans=list(dict.fromkeys(span.text for span in place.spans))),
+        json_object(text={"type": "string"}),
+        temperature=config.cold,
+        max_tokens=120 + 2 * len(core),
+        check=check,
+    )
+    return before[:lead] + _with_line_ends_of(core, after) + before[lead + len(core) :]
+
+
+_LONE_LINE_FEED = re.compile(r"(?<!\r)\n")
+
+
+def _with_line_ends_of(before: str, after: str) -> str:
+    if "\r" not in before or _LONE_LINE_FEED.search(before):
+        return after
+    return _LONE_LINE_FEED.sub("\r\n" if "\r\n" in before else "\r", after)
