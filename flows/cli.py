@@ -20,6 +20,8 @@ class Commands(TyperGroup):
         with interruptible() as interrupted_code:
             try:
                 return super().invoke(ctx)
+            except SystemExit as end:  # a signal; while Ray starts, its own handler exits with the bare number
+                raise Exit(interrupted_code() or 1) from end
             except BrokenPipeError:  # whoever read our output has gone, `head` for instance
                 raise
             except ModuleNotFoundError as error:

@@ -1,3 +1,4 @@
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -97,6 +98,22 @@ def test_an_expected_error_is_one_message_and_a_code(error: Exception, code: int
 def test_a_missing_package_is_named_with_what_to_do() -> None:
     result = run.invoke(raising(ModuleNotFoundError("No module named 'polars.io'", name="polars.io")), ["fail"])
     assert (result.exit_code, result.stderr) == (3, "privasis: package polars is not installed: run `make setup`\n")
+
+
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_decides_the_code_whatever_its_handler_does(signum: int, code: int) -> None:
+    app = Typer(cls=cli.Commands)
+    app.callback()(lambda: None)
+
+    @app.command()
+    def interrupted() -> None:
+        before = signal.signal(signum, lambda number, _: sys.exit(number))  # as Ray's does
+        try:
+            signal.raise_signal(signum)
+        finally:
+            signal.signal(signum, before)
+
+    assert run.invoke(app, ["interrupted"]).exit_code == code
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), ModuleNotFoundError("ours", name="tasks.gone"), KeyError("x")])
