@@ -111,3 +111,80 @@ REJECTS = pa.schema(
         pa.field("cost_usd", pa.float64(), nullable=False),
     ]
 )
+
+EDIT = pa.struct(
+    [
+        ("chunk", pa.int32()),  # its place in ``chunks``
+        ("named", pa.bool_()),  # by the model; else found by the value alone
+        (
+            "spans",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("start", pa.int32()),  # half-open, in code points of the chunk as this pass found it
+                        ("stop", pa.int32()),
+                        ("text", pa.string()),
+                        ("match", pa.string()),  # 'value', 'exact', 'folded' or 'fuzzy'
+                    ]
+                )
+            ),
+        ),
+        ("unmatched", pa.list_(pa.string())),  # copied by the model, and nowhere in the chunk
+        ("after", pa.string()),
+    ]
+)
+
+TARGET = pa.struct(
+    [
+        ("name", pa.string()),
+        ("is_group", pa.bool_()),
+        ("label", pa.string()),  # 'abstract' or 'drop'
+        ("weight", pa.float64()),  # sensitivity, 1 to 10
+        ("attributes", pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))),
+        ("members_named", pa.bool_()),  # in the final request
+        # one pass, or two where a value was still there after the first
+        ("passes", pa.list_(pa.struct([("instruction", pa.string()), ("edits", pa.list_(EDIT))]))),
+    ]
+)
+
+# Sanitization (PV section 3.1): one triplet (text, instruction, sanitized) a record. ``docs/triplets.md``.
+TRIPLETS = pa.schema(
+    [
+        pa.field("record_id", pa.string(), nullable=False),  # of the record it was made from
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),  # that sanitized it, all steps
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("instruction", pa.string(), nullable=False),
+        pa.field("sanitized", pa.string(), nullable=False),
+        pa.field("verified", pa.bool_(), nullable=False),  # no value of a target stands in ``sanitized``
+        pa.field("targets", pa.list_(TARGET), nullable=False),
+        pa.field(
+            "retained",
+            pa.list_(pa.struct([("key", pa.string()), ("value", pa.string()), ("overlap", pa.float64())])),
+            nullable=False,
+        ),
+        pa.field(
+            "leaks",
+            pa.list_(
+                pa.struct([("target", pa.int32()), ("key", pa.string()), ("value", pa.string()), ("exact", pa.bool_())])
+            ),
+            nullable=False,
+        ),
+        pa.field(
+            "chunks",
+            pa.list_(pa.struct([("start", pa.int32()), ("stop", pa.int32()), ("sanitized", pa.string())])),
+            nullable=False,
+        ),
+        pa.field("asked_length", pa.string(), nullable=False),  # of the instruction
+        pa.field("words", pa.int32(), nullable=False),
+        pa.field("instruction_words", pa.int32(), nullable=False),
+        pa.field("sanitized_words", pa.int32(), nullable=False),
+        pa.field("retries", pa.int32(), nullable=False),  # calls beyond the first of each step
+        pa.field("calls", pa.int32(), nullable=False),
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+        pa.field("prompt_shas", pa.map_(pa.string(), pa.string()), nullable=False),
+    ]
+)

@@ -39,7 +39,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One pass of one target over the chunks."""
+    """One pass of one target over the chunks; its instruction is empty where no chunk told the target."""
 
     target: Target
     instruction: str
@@ -57,7 +57,9 @@ class _Place:
     unmatched: tuple[str, ...]
 
 
-async def hide(ask: Asker, target: Target, texts: Sequence[str], name: str, config: SanitizationConfig) -> Work:
+async def hide(
+    ask: Asker, target: Target, texts: Sequence[str], name: str, config: SanitizationConfig, instruction: str = ""
+) -> Work:
     """Hide ``target`` in the chunks ``texts``: all chunks at once, each step for all of them before the next.
 
     Args:
@@ -66,20 +68,21 @@ async def hide(ask: Asker, target: Target, texts: Sequence[str], name: str, conf
         texts: the chunks as earlier targets have left them.
         name: tells this pass from others in the names of steps, such as ``2`` or ``2-again``.
         config: see there.
+        instruction: of an earlier pass, to be applied again; none is written then.
 
     Raises:
         StepFailed: a step's replies never became usable; no chunk is half done then, for none is returned.
     """
     places = await _places(ask, target, texts, name, config)
     if not places:
-        return Work(target, drop_instruction(target) if target.label == "drop" else "", ())
-    instruction = await _instruction(ask, target, places, name, config)
+        return Work(target, instruction, ())
+    order = instruction or await _instruction(ask, target, places, name, config)
 
     async def edit(place: _Place) -> Edit:
-        after = await _applied(ask, place, instruction, f"apply-{name}-{place.chunk}", config)
+        after = await _applied(ask, place, order, f"apply-{name}-{place.chunk}", config)
         return Edit(place.chunk, place.named, place.spans, place.unmatched, after)
 
-    return Work(target, instruction, tuple(await map_bounded(edit, places, config.chunks_at_once)))
+    return Work(target, order, tuple(await map_bounded(edit, places, config.chunks_at_once)))
 
 
 def applied(texts: Sequence[str], work: Work) -> list[str]:

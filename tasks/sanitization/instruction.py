@@ -1,0 +1,116 @@
+"""The final request (PV section 3.1, step 4): all that was done to a record, as one person would have asked for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from infra.llm.types import ReplyUnusable
+from tasks.ask import Asker
+from tasks.diversity.words import count_words
+from tasks.sanitization.config import SanitizationConfig
+from tasks.sanitization.occurrences import leaks
+from tasks.sanitization.prompts import REQUEST
+from tasks.sanitization.targets import Label, Target
+from tasks.schemas import json_object
+from tasks.synthesis.attributes import Attribute
+from tasks.synthesis.refusals import is_refusal
+
+LENGTHS = (
+    "in one sentence of about 30 words",
+    "in two or three sentences of about 60 words",
+    "in a short paragraph of about 100 words",
+)
+REQUEST_TOKENS = 700
+LEAST_WORDS = 5
+
+
+class RequestUnusable(ReplyUnusable):
+    """The request cannot be used: it tells what it asks to hide, or is none."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self._reason = reason
+
+    @property
+    def reason(self) -> str:
+        """Name of what is wrong with it."""
+        return self._reason
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What a request says of one target.
+
+    Attributes:
+        members: what belongs to a group, in words; empty for a single attribute, and where they are left out.
+        instruction: how it was done.
+    """
+
+    name: str
+    label: Label
+    members: tuple[str, ...]
+    instruction: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinalRequest:
+    """A request and what it was made from."""
+
+    text: str
+    clauses: tuple[Clause, ...]
+    length: str
+
+
+def clause(target: Target, instruction: str, omit_share: float, draw: np.random.Generator) -> Clause:
+    """Say what is asked for ``target``; of a group, its members are left out with probability ``omit_share``."""
+    omitted = bool(draw.random() < omit_share)
+    named = target.is_group and not omitted
+    members = tuple(attribute.key.replace("_", " ") for attribute in target.attributes) if named else ()
+    return Clause(target.name, target.label, members, instruction)
+
+
+async def write_request(
+    ask: Asker,
+    done: Sequence[tuple[Target, str]],
+    retained: Sequence[Attribute],
+    config: SanitizationConfig,
+    draw: np.random.Generator,
+) -> FinalRequest:
+    """Make one request out of the targets, their instructions and what is to be kept.
+
+    Raises:
+        StepFailed: every reply told a value that is to be hidden, or was unusable otherwise.
+    """
+    length = LENGTHS[int(draw.integers(len(LENGTHS)))]
+    clauses = tuple(clause(target, instruction, config.omit_members_share, draw) for target, instruction in done)
+    hidden = [(each.key, each.value) for target, _ in done for each in target.attributes]
+
+    def check(reply: Mapping[str, str]) -> str:
+        return _checked(reply["instruction"].strip(), hidden)
+
+    text = await ask.json(
+        "request",
+        REQUEST.render(
+            targets=clauses, kept=[attribute.key.replace("_", " ") for attribute in retained], length=length
+        ),
+        json_object(instruction={"type": "string", "minLength": 20, "maxLength": 1500}),
+        temperature=config.warm,
+        max_tokens=REQUEST_TOKENS,
+        check=check,
+        invents=True,
+    )
+    return FinalRequest(text, clauses, length)
+
+
+def _checked(text: str, hidden: Sequence[tuple[str, str]]) -> str:
+    if is_refusal(text):
+        raise RequestUnusable("refusal", "the reply refuses the task; the people and facts in it are invented")
+    if (told := count_words(text)) < LEAST_WORDS:
+        raise RequestUnusable("request_too_short", f"a request of {told} words: write whole sentences")
+    if told_values := leaks(text, hidden):
+        named = ", ".join(repr(leak.value) for leak in told_values)
+        raise RequestUnusable(
+            "value_in_request", f"the request itself tells what is to be hidden: {named}. Leave it out"
+        )
+    return text

@@ -1,0 +1,77 @@
+"""The final request: asks for everything, tells nothing, names a group's members now and then."""
+
+import pytest
+
+from infra.llm.fake import FakeBackend
+from tasks.ask import StepFailed
+from tasks.sanitization.config import SanitizationConfig
+from tasks.sanitization.instruction import LENGTHS, FinalRequest, clause, write_request
+from tasks.sanitization.targets import Target
+from tasks.synthesis.seeds import rng
+from tests.tasks.sanitization.records import attribute
+from tests.tasks.sanitization.script import to_json
+from tests.tasks.synthesis.chance import fit
+from tests.tasks.synthesis.script import asker
+
+NAME = Target("patient name", (attribute("name", "Ana Lima"),), False, "drop", 5.0)
+PLACES = Target(
+    "places", (attribute("clinic_city", "Porto"), attribute("address", "Rua das Flores 12")), True, "abstract", 5.0
+)
+DONE = [(NAME, "Drop it."), (PLACES, 'Put "a town in the north" instead.')]
+GOOD = "Please take out the patient's name and make the places vague, but keep the medicine."
+
+
+async def requested(backend: FakeBackend, config: SanitizationConfig | None = None, seed: int = 1) -> FinalRequest:
+    kept = [attribute("main_medicine", "ibuprofen")]
+    return await write_request(asker(backend), DONE, kept, config or SanitizationConfig(), rng(seed, "r-1", "request"))
+
+
+def saying(*texts: str) -> FakeBackend:
+    return FakeBackend(lambda request: to_json({"instruction": texts[int(request.tags["attempt"])]}))
+
+
+async def test_the_request_is_made_of_targets_instructions_and_what_is_kept() -> None:
+    backend = saying(GOOD)
+    request = await requested(backend, SanitizationConfig(omit_members_share=0))
+    assert request.text == GOOD
+    prompt = backend.requests[0].messages[-1].content
+    for part in ("Take out: patient name", "Put in general terms: places (that is: clinic city, address)"):
+        assert part in prompt
+    assert "a town in the north" in prompt
+    assert "main medicine" in prompt
+    assert "Drop it." not in prompt
+
+
+async def test_members_are_left_out_when_drawn_so() -> None:
+    backend = saying(GOOD)
+    request = await requested(backend, SanitizationConfig(omit_members_share=1))
+    assert "clinic city" not in backend.requests[0].messages[-1].content
+    assert [each.members for each in request.clauses] == [(), ()]
+
+
+def test_members_of_a_group_are_left_out_as_often_as_configured_and_an_attribute_has_none() -> None:
+    named = sum(bool(clause(PLACES, "", 0.25, rng(seed, "r", "x")).members) for seed in range(2_000))
+    assert fit([named, 2_000 - named], [0.75, 0.25])
+    assert clause(NAME, "", 0, rng(1, "r", "x")).members == ()
+
+
+async def test_lengths_vary_from_record_to_record() -> None:
+    lengths = {(await requested(saying(GOOD), seed=seed)).length for seed in range(30)}
+    assert lengths == set(LENGTHS)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("Please take Ana Lima out of the letter.", "value_in_request"),
+        ("Please take ANA  LIMA out of the letter.", "value_in_request"),
+        ("Please hide that it was in Porto.", "value_in_request"),
+        ("I'm sorry, but I can't help with that request.", "refusal"),
+        ("Clean it, now please!", "request_too_short"),
+    ],
+)
+async def test_a_request_that_tells_a_value_or_is_none_is_asked_again_and_never_used(bad: str, reason: str) -> None:
+    assert (await requested(saying(bad, GOOD))).text == GOOD
+    with pytest.raises(StepFailed) as failed:
+        await requested(saying(bad, bad, bad))
+    assert failed.value.reason == reason
