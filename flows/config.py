@@ -12,6 +12,7 @@ from infra.engines.llama_cpp import LlamaCppConfig
 from infra.engines.simulator.config import SimulatorConfig
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding
 from infra.shards.ranges import ShardRange
+from tasks.sanitization.config import SanitizationConfig
 from tasks.synthesis.config import SynthesisConfig
 
 
@@ -52,7 +53,9 @@ class MixedEngine(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    weight: float = Field(default=1.0, gt=0, description="share of the records, relative to the other weights")
+    weight: float = Field(
+        default=1.0, gt=0, allow_inf_nan=False, description="share of the records, relative to the other weights"
+    )
     repeat_penalty: float | None = Field(default=None, ge=1, le=2, description="for small models, which loop without")
     forbidden_characters: str = Field(default="", description="never in free texts, where the server can see to that")
     engine: Annotated[Embedded | Simulated | Remote, Field(discriminator="kind")]
@@ -85,13 +88,14 @@ class RunConfig(BaseModel):
     dataset: str = Field(default="records", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="name of the data set")
     root: Path = Field(default=Path("data"), description="folder that holds the data sets")
     first: int = Field(default=0, ge=0, description="first record of the run's population")
-    records: int = Field(default=100, ge=1, description="how many records from there on")
+    records: int = Field(default=100, ge=1, strict=True, description="how many records from there on")
     seed: int = Field(default=1, ge=0, lt=2**63, description="another seed is another population")
     shard_size: int = Field(default=512, ge=1, le=100_000, description="records a shard")
     workers: int = Field(default=1, ge=1, description="shard workers, each with a CPU of the Ray cluster")
     shards_each: int = Field(default=1, ge=1, description="shards that one worker has in hand at once")
     in_flight: int = Field(default=4, ge=1, description="records of one shard worked on at once")
     synthesis: SynthesisConfig = SynthesisConfig()
+    sanitization: SanitizationConfig = SanitizationConfig()
     models: tuple[MixedEngine, ...] = Field(default=DEFAULT_MIX, min_length=1)
     embedder: Annotated[MiniLM | OpenAIEmbedding | SimulatedEmbedding, Field(discriminator="kind")] = MiniLM()
 
@@ -125,6 +129,8 @@ def load_run(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
         place = values
         for parent in parents:
             place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"{path}: {parent} must be a table, to hold {name}")
         place[last] = value
     try:
         return RunConfig.model_validate(values)

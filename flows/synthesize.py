@@ -43,11 +43,11 @@ RUNNER: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
 @flow(name="synthesize", task_runner=RUNNER)
 def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> SynthesisReport:
     """Make what ``run`` wants and its data set lacks; a finished shard is never made again unless asked."""
+    planned_job(run).store().sweep()  # what killed runs have left
     planned = plan_run(run, reprocess)
     done = planned.counts()["committed"]
     if not planned.todo:
         return SynthesisReport(run.dataset, done, ())
-    planned_job(run).store().sweep()
     with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
         job = job_of(run, served)
         return SynthesisReport(run.dataset, done, _on_workers(run, job, planned))
@@ -62,4 +62,5 @@ def _on_workers(run: RunConfig, job: SynthesisJob, planned: Plan) -> tuple[Shard
         shown(pool, sum(map(len, planned.todo))),
     ):
         futures: PrefectFutureList[ShardReceipt] = synthesize_shard.map(names, unmapped(job), unmapped(pool))
+        futures.wait()  # all of them: one that fails must not stop the others
         return tuple(futures.result())

@@ -33,7 +33,6 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
     from flows.synthesize import plan_run
 
     store = planned_job(config).store()
-    store.sweep()  # what killed runs have left
     planned = plan_run(config, reprocess)
     if not planned.todo:
         held = planned.counts()["held"]

@@ -1,6 +1,7 @@
 """Synthesis at its edge: what a run is made of, what a shard worker does with it, and the Prefect task around that."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -39,10 +40,13 @@ from tasks.synthesis.options import load_options
 from tasks.synthesis.outcome import Record, Reject, tables
 from tasks.synthesis.prompts import PROMPT_SHAS
 
+logger = logging.getLogger(__name__)
+
 STAGE = "records"
 STAGE_VERSION = 1  # raise it when the code makes other rows of the same replies: finished shards become stale
 TABLES = {"records": RECORDS, "rejects": REJECTS}
 
+RETRIES = 3
 POOL_VECTORS = 32_768  # read at the start of a run, from shards drawn at random: four times what the reservoir holds
 
 
@@ -127,12 +131,15 @@ def reservoir(root: Path, dataset: str, seed: int) -> Reservoir:
 def _worth_another_try(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
     """Tell trouble that passes from faults that come back."""
     error = state.result(raise_on_failure=False)
-    return isinstance(error, BackendUnavailable | KeeperUnavailable | WorkerDied | LeaseHeld)
+    passes = isinstance(error, BackendUnavailable | KeeperUnavailable | WorkerDied | LeaseHeld)
+    if passes and run.run_count <= RETRIES:
+        logger.warning("%s: %s; trying again, %d of %d", run.name, error, run.run_count, RETRIES)
+    return passes
 
 
 @task(
     task_run_name="{shard}",
-    retries=3,
+    retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=_worth_another_try,
     cache_policy=NO_CACHE,  # a committed shard is its own cache: the plan leaves it out
