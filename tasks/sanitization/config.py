@@ -23,7 +23,6 @@ class SanitizationConfig(BaseModel):
     span_similarity: float = Field(
         default=85, ge=50, le=100, description="least likeness, in percent, of a miscopied span to the place it is at"
     )
-    chunks_at_once: int = Field(default=16, ge=1, description="chunks of one target that are worked on at once")
     cold: Temperature = Field(default=0.0, description="temperature of weights, chunks, spans and rewriting")
     warm: Temperature = Field(default=0.7, description="temperature of instructions")
     attempts: int = Field(default=3, ge=1, le=10, description="how often one step is asked, first time included")

@@ -14,6 +14,7 @@ from tasks.sanitization.spans import copy_spans, merged, name_chunks
 from tasks.sanitization.targets import Target
 from tasks.schemas import json_object
 
+CHUNKS_AT_ONCE = 16  # of one record; how many records are worked on at once is the run's to say
 INSTRUCTION_CHARACTERS = (20, 500)
 INSTRUCTION_TOKENS = 400
 
@@ -82,7 +83,7 @@ async def hide(
         after = await _applied(ask, place, order, f"apply-{name}-{place.chunk}", config)
         return Edit(place.chunk, place.named, place.spans, place.unmatched, after)
 
-    return Work(target, order, tuple(await map_bounded(edit, places, config.chunks_at_once)))
+    return Work(target, order, tuple(await map_bounded(edit, places, CHUNKS_AT_ONCE)))
 
 
 def applied(texts: Sequence[str], work: Work) -> list[str]:
@@ -111,7 +112,7 @@ async def _places(
         return _Place(chunk, chunk in named, texts[chunk], spans, copied.unmatched)
 
     candidates = sorted(chunk for chunk in named | holding.keys() if texts[chunk].strip())
-    found = await map_bounded(place, candidates, config.chunks_at_once)
+    found = await map_bounded(place, candidates, CHUNKS_AT_ONCE)
     return [place for place in found if place.spans]  # without a word that tells the target, there is nothing to edit
 
 

@@ -1,0 +1,89 @@
+"""From record shards to shards of triplets."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from prefect import flow, unmapped
+from prefect.futures import PrefectFutureList
+
+from flows.config import RunConfig
+from flows.engines import engines, planned_job
+from flows.progress import shown
+from flows.synthesize import RUNNER
+from infra.interrupts import interrupts
+from infra.ray.cluster import Size, cluster
+from infra.ray.keeper import LocalKeeper
+from infra.ray.worker import WorkerPool
+from infra.settings import settings
+from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
+from infra.shards.ranges import ShardRange
+from tasks.diversity.pool import Reservoir
+from tasks.sanitization.steps import SanitizationJob, input_hashes, sanitize_shard
+from tasks.synthesis.steps import MixEntry, ShardReceipt
+
+_FIRST: tuple[State, ...] = ("open", "missing", "stale", "committed")  # begun shards have paid already
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizationReport:
+    """What one call of the flow did."""
+
+    dataset: str
+    shards_before: int
+    receipts: tuple[ShardReceipt, ...]
+
+
+def planned_sanitization(run: RunConfig) -> SanitizationJob:
+    """Return the job with endpoints that lead nowhere: enough to plan, without starting anything."""
+    return _job_of(run, planned_job(run).models)
+
+
+def _job_of(run: RunConfig, models: tuple[MixEntry, ...]) -> SanitizationJob:
+    return SanitizationJob(
+        root=run.root.resolve(),
+        dataset=run.dataset,
+        seed=run.seed,
+        config=run.sanitization,
+        models=models,
+        in_flight=run.in_flight,
+    )
+
+
+def plan_sanitization(run: RunConfig, reprocess: Reprocess) -> Plan:
+    """Say which of the finished record shards are sanitized, and which are to be: each is one shard of triplets."""
+    job = planned_sanitization(run)
+    records, store, spec = job.records(), job.store(), job.spec_hash()
+    shards: list[PlannedShard] = []
+    todo: list[ShardRange] = []
+    for shard in records.manifest.shards():
+        # Cut at multiples of its own end, a record shard stays in one piece.
+        one = plan(store, shard, shard.stop, spec, partial(input_hashes, records), reprocess)
+        shards += one.shards
+        todo += one.todo
+    states = {planned.shard: planned.state for planned in shards}
+    return Plan(tuple(shards), tuple(sorted(todo, key=lambda shard: (_FIRST.index(states[shard]), shard))))
+
+
+@flow(name="sanitize", task_runner=RUNNER)
+def sanitize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> SanitizationReport:
+    """Sanitize every finished record shard that is not yet; a finished shard is never made again unless asked."""
+    planned = plan_sanitization(run, reprocess)
+    done = planned.counts()["committed"]
+    if not planned.todo:
+        return SanitizationReport(run.dataset, done, ())
+    with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+        return SanitizationReport(run.dataset, done, _on_workers(run, _job_of(run, served.models), planned))
+
+
+def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    names = [shard.name for shard in planned.todo]
+    records = job.records().manifest
+    rows = sum(records.record(shard).files["records"].rows for shard in planned.todo)
+    with (
+        # Sanitization draws nothing from the pool of vectors that workers are given.
+        WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), jobs_each=run.shards_each) as pool,
+        interrupts(pool.stop),
+        shown(pool, rows),
+    ):
+        futures: PrefectFutureList[ShardReceipt] = sanitize_shard.map(names, unmapped(job), unmapped(pool))
+        return tuple(futures.result())
