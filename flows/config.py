@@ -13,7 +13,6 @@ from infra.engines.simulator.config import SimulatorConfig
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding
 from infra.shards.ranges import ShardRange
 from tasks.sanitization.config import SanitizationConfig
-from tasks.sanitization.config import SanitizationConfig
 from tasks.synthesis.config import SynthesisConfig
 
 
@@ -96,7 +95,6 @@ class RunConfig(BaseModel):
     shards_each: int = Field(default=1, ge=1, description="shards that one worker has in hand at once")
     in_flight: int = Field(default=4, ge=1, description="records of one shard worked on at once")
     synthesis: SynthesisConfig = SynthesisConfig()
-    sanitization: SanitizationConfig = SanitizationConfig()
     sanitization: SanitizationConfig = SanitizationConfig()
     models: tuple[MixedEngine, ...] = Field(default=DEFAULT_MIX, min_length=1)
     embedder: Annotated[MiniLM | OpenAIEmbedding | SimulatedEmbedding, Field(discriminator="kind")] = MiniLM()
