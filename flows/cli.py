@@ -85,6 +85,7 @@ def privasis(
     privasis estimate -c run.toml          calls, tokens, cost and hours
     privasis synthesize -c run.toml        make the records; run it again to go on
     privasis report data/records           what they are like
+    privasis sanitize -c run.toml          make triplets of them: text, request, clean text
     """  # noqa: D301 - \b keeps the lines apart
 
 
@@ -106,6 +107,32 @@ def synthesize(
     privasis synthesize -c run.toml --set synthesis.refinement.pool_size=100
     """  # noqa: D301
     from flows.commands import synthesize as command
+
+    command.run(flags, reprocess)
+
+
+@app.command()
+@takes_run_flags(
+    without=(
+        *("first", "records", "shards", "language", "words"),
+        *("refinement_steps", "no_diversity", "no_record_type"),
+    )
+)
+def sanitize(
+    flags: RunFlags,
+    reprocess: Annotated[
+        Literal["missing", "missing_and_failed", "stale", "all"],
+        Option(help="What to make again: nothing begun, what was begun, also what changed below, everything."),
+    ] = "missing_and_failed",
+) -> None:
+    """Make triplets (text, request, clean text) of all finished records. The same command again goes on.
+
+    \b
+    privasis sanitize -c run.toml
+    privasis sanitize --dataset records --set sanitization.chunk_characters=256
+    privasis sanitize -c run.toml --reprocess stale
+    """  # noqa: D301
+    from flows.commands import sanitize as command
 
     command.run(flags, reprocess)
 

@@ -67,6 +67,7 @@ def plan_sanitization(run: RunConfig, reprocess: Reprocess) -> Plan:
 @flow(name="sanitize", task_runner=RUNNER)
 def sanitize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> SanitizationReport:
     """Sanitize every finished record shard that is not yet; a finished shard is never made again unless asked."""
+    planned_sanitization(run).store().sweep()  # what killed runs have left
     planned = plan_sanitization(run, reprocess)
     done = planned.counts()["committed"]
     if not planned.todo:
@@ -86,4 +87,5 @@ def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[Sh
         shown(pool, rows),
     ):
         futures: PrefectFutureList[ShardReceipt] = sanitize_shard.map(names, unmapped(job), unmapped(pool))
+        futures.wait()  # all of them: one that fails must not stop the others
         return tuple(futures.result())

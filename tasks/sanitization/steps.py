@@ -1,6 +1,7 @@
 """Sanitization at its edge: what a run is made of, what a shard worker does, and the Prefect task around that."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -38,9 +39,13 @@ from tasks.synthesis.chain import MixedModel
 from tasks.synthesis.outcome import Reject
 from tasks.synthesis.steps import MixEntry, ShardReceipt, records_store
 
+logger = logging.getLogger(__name__)
+
 STAGE = "triplets"
 STAGE_VERSION = 1  # raise it when the code makes other rows of the same replies: finished shards become stale
 TABLES = {"triplets": TRIPLETS, "triplet_rejects": REJECTS}
+
+RETRIES = 3
 
 
 class SanitizationJob(BaseModel):
@@ -94,12 +99,15 @@ def input_hashes(records: StageStore, shard: ShardRange) -> Mapping[str, str]:
 def _worth_another_try(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
     """Tell trouble that passes from faults that come back."""
     error = state.result(raise_on_failure=False)
-    return isinstance(error, BackendUnavailable | WorkerDied | LeaseHeld)
+    passes = isinstance(error, BackendUnavailable | WorkerDied | LeaseHeld)
+    if passes and run.run_count <= RETRIES:
+        logger.warning("%s: %s; trying again, %d of %d", run.name, error, run.run_count, RETRIES)
+    return passes
 
 
 @task(
     task_run_name="{shard}",
-    retries=3,
+    retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=_worth_another_try,
     cache_policy=NO_CACHE,  # a committed shard is its own cache: the plan leaves it out
