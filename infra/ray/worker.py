@@ -6,6 +6,7 @@ from collections import Counter
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from infra.ray.cluster import ClusterUnusable
 from infra.ray.job import Job, Shared, WorkerContext
 from infra.ray.keeper import Keeper
 
@@ -120,7 +121,8 @@ class WorkerPool:
             job: see ``Job``.
 
         Raises:
-            WorkerDied: the worker's process died, or could not be started again.
+            WorkerDied: the worker's process died, or was not started again in time.
+            ClusterUnusable: the worker is dead for good, because what starts workers is dead.
             JobStopped: the pool was stopped before the job was done.
             Exception: whatever the job raises.
         """
@@ -128,11 +130,9 @@ class WorkerPool:
         from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
         index = self._take(name)
-        worker = self._workers[index]
         try:
-            # It may be starting again, and then refuses calls; or it may never come back, and then a call would hang.
-            ray.get(worker.ready.options(max_task_retries=-1).remote(), timeout=self._ready_s)
-            receipt: R = ray.get(worker.run.remote(name, job, self._keeper))
+            self._wait_until_ready(name, index)
+            receipt: R = ray.get(self._workers[index].run.remote(name, job, self._keeper))
         except RayTaskError as error:
             raise error.cause from error
         except (RayActorError, GetTimeoutError) as error:
@@ -179,6 +179,23 @@ class WorkerPool:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.stop()
+
+    def _wait_until_ready(self, name: str, index: int) -> None:
+        """Wait for a worker that may be starting again, and then refuses calls.
+
+        Raises:
+            GetTimeoutError: it did not start in time. It may never, and a call would hang.
+            ClusterUnusable: it is dead for good. Ray starts a dead worker again as long as Ray itself is well.
+        """
+        import ray
+        from ray.exceptions import RayActorError
+
+        try:
+            ray.get(self._workers[index].ready.options(max_task_retries=-1).remote(), timeout=self._ready_s)
+        except RayActorError as error:
+            if self._stopping:
+                raise
+            raise ClusterUnusable(f"{name}: worker {index} is dead and Ray cannot start it again: {error}") from error
 
     def _take(self, name: str) -> int:
         with self._changed:
