@@ -178,7 +178,8 @@ class _Run:
 
     def reject(self, failure: StepFailed) -> Reject:
         """File a chain that could not go on: filtered if its text was no record, quarantined for all else."""
-        outcome: Outcome = "filtered" if failure.reason in FILTER_REASONS else "quarantined"
+        no_record = failure.step == "draft" and failure.reason in FILTER_REASONS  # JSON can be cut off or refused, too
+        outcome: Outcome = "filtered" if no_record else "quarantined"
         return Reject(
             self.identity, outcome, failure.step, failure.reason, failure.detail, failure.last_reply, self._spent()
         )

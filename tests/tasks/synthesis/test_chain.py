@@ -101,7 +101,7 @@ async def test_empty_drafts_quarantine_the_record_and_are_never_a_row() -> None:
 async def test_a_draft_cut_off_three_times_is_not_a_record() -> None:
     backend = FakeBackend(scripted({"draft": [cut_off(LETTER)] * 3}))
     reject = await reject_of(chain_of(backend))
-    assert (reject.step, reject.reason) == ("draft", "cut_off")
+    assert (reject.outcome, reject.step, reject.reason) == ("filtered", "draft", "cut_off")
     limits = [request.sampling.max_tokens for request in backend.requests if request.tags["step"] == "draft"]
     assert limits == [limits[0], 2 * limits[0], 4 * limits[0]]
 
@@ -119,6 +119,13 @@ async def test_a_degenerate_draft_ends_as_filtered_under_the_name_of_the_filter(
     reject = await reject_of(chain_of(FakeBackend(scripted({"draft": [text] * 3}))))
     assert (reject.outcome, reject.step, reject.reason) == ("filtered", "draft", reason)
     assert reject.last_reply == text
+
+
+@pytest.mark.parametrize("answer", [cut_off('{"sex": '), "I'm sorry, but I can't help with that request."])
+async def test_json_that_is_cut_off_or_refused_is_no_filtered_text(answer: Any) -> None:
+    reject = await reject_of(chain_of(FakeBackend(scripted({"profile": [answer] * 3}))))
+    assert (reject.outcome, reject.step) == ("quarantined", "profile")
+    assert reject.reason in ("cut_off", "refusal")
 
 
 async def test_a_degenerate_draft_may_be_followed_by_a_good_one() -> None:
