@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from flows.config import MixedEngine, Remote, RunConfig
 from flows.engines import engines, job_of
 from flows.synthesize import plan_run
@@ -22,14 +24,14 @@ from tasks.synthesis.config import RefinementConfig, SynthesisConfig
 from tasks.synthesis.steps import SynthesisJob, make_shard, records_store, reservoir
 
 
-def run_on(simulator: Simulator, root: Path, **changed: Any) -> RunConfig:
+def run_on(simulator: Simulator, root: Path, *, timeout_s: float = 30, **changed: Any) -> RunConfig:
     """Describe a run of 24 short records in 3 shards, 8 records at a time, with one revision each."""
     endpoint: dict[str, Any] = {
         "model": simulator.model,
         "base_url": simulator.base_url,
         "api_key_env": None,
         "price": FREE,
-        "request_timeout_s": 30,
+        "request_timeout_s": timeout_s,
     }
     settings: dict[str, Any] = {
         "root": root,
@@ -50,7 +52,7 @@ def make(run: RunConfig) -> None:
     """Make what ``run`` wants and its data set lacks, as the command does: sweep, plan, make."""
     store_of(run).sweep()
     todo = plan_run(run, "missing_and_failed").todo
-    with engines(run) as served:
+    with engines(run) as served, threadpool_limits(1):  # as Ray has it in a worker of one CPU
         asyncio.run(_make(job_of(run, served), todo, run.shards_each))
 
 
