@@ -35,10 +35,11 @@ class SanitizationReport:
 
 def planned_sanitization(run: RunConfig) -> SanitizationJob:
     """Return the job with endpoints that lead nowhere: enough to plan, without starting anything."""
-    return _job_of(run, planned_job(run).models)
+    return sanitization_job(run, planned_job(run).models)
 
 
-def _job_of(run: RunConfig, models: tuple[MixEntry, ...]) -> SanitizationJob:
+def sanitization_job(run: RunConfig, models: tuple[MixEntry, ...]) -> SanitizationJob:
+    """Put together what workers need."""
     return SanitizationJob(
         root=run.root.resolve(),
         dataset=run.dataset,
@@ -73,7 +74,7 @@ def sanitize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> San
     if not planned.todo:
         return SanitizationReport(run.dataset, done, ())
     with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
-        return SanitizationReport(run.dataset, done, _on_workers(run, _job_of(run, served.models), planned))
+        return SanitizationReport(run.dataset, done, _on_workers(run, sanitization_job(run, served.models), planned))
 
 
 def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[ShardReceipt, ...]:

@@ -155,12 +155,12 @@ async def _applied(ask: Asker, place: _Place, instruction: str, step: str, confi
     ]
 
     def check(reply: Mapping[str, str]) -> str:
-        return check_edit(core, spans, reply["text"].strip())
+        return check_edit(core, spans, reply["edited"].strip())
 
     after = await ask.json(
         step,
         APPLY.render(chunk=core, instruction=instruction, spans=list(dict.fromkeys(span.text for span in place.spans))),
-        json_object(text={"type": "string"}),
+        json_object(edited={"type": "string"}),
         temperature=config.cold,
         max_tokens=120 + 2 * len(core),
         check=check,

@@ -17,6 +17,7 @@ _KIND_OF_WORD: dict[str, str] = {
         "country": "country citizenship nationality",
         "date": "date day dob birthday deadline",
         "document": "document record type paper",
+        "edited": "edited rewritten",
         "email": "email mail",
         "format": "format layout structure style tone",
         "handle": "handle username user nickname login",

@@ -11,6 +11,7 @@ _FENCE = re.compile(r"<text ([0-9a-f]+)>\n(.*?)\n</text \1>", re.DOTALL)
 _FACT = re.compile(r"^([a-z][a-z0-9_ ]{1,40}): +(\S.{0,118})$", re.MULTILINE)
 # ... but not inside a quoted text, where forms and letters have lines such as "Policy number: 17".
 _FACT_IN_TEXT = re.compile(r"^([A-Za-z][A-Za-z0-9_ ]{1,40}): +(\S.{0,118})$", re.MULTILINE)
+_ITEM = re.compile(r"^- (\S.*)$", re.MULTILINE)
 _LANGUAGE = re.compile(rf"\bin (?:Mandarin )?({'|'.join(STOCKS)})\b")
 _LENGTH = re.compile(r"\b([0-9]{2,4}) words\b")
 
@@ -43,12 +44,14 @@ class Brief:
         quoted: the longest fenced text, or "".
         language: the language asked for by ``in Korean`` and the like, one of those in stock; else English.
         words: the length asked for, if one is.
+        listed: the items of lists, one a line after a dash.
     """
 
     facts: dict[str, str] = field(default_factory=dict)
     quoted: str = ""
     language: str = "English"
     words: int | None = None
+    listed: tuple[str, ...] = ()
 
 
 def read_prompt(turns: Iterable[str]) -> Brief:
@@ -63,7 +66,13 @@ def read_prompt(turns: Iterable[str]) -> Brief:
         asked = _FENCE.sub("", prompt)
     facts |= {normal(key): value.strip() for key, value in _FACT.findall(asked)}
     languages, lengths = _LANGUAGE.findall(asked), _LENGTH.findall(asked)
-    return Brief(facts, quoted, languages[-1] if languages else "English", int(lengths[-1]) if lengths else None)
+    return Brief(
+        facts,
+        quoted,
+        languages[-1] if languages else "English",
+        int(lengths[-1]) if lengths else None,
+        tuple(_ITEM.findall(asked)),
+    )
 
 
 def normal(key: str) -> str:

@@ -44,6 +44,14 @@ def text(scene: Scene) -> str:
     return between.join(sentence(scene) for _ in range(whole(scene.rng, 2, 3)))
 
 
+def edited(scene: Scene) -> str:
+    """Write the quoted text with every listed phrase put in a general word."""
+    written = scene.brief.quoted
+    for phrase in scene.brief.listed:
+        written = written.replace(phrase, "something")
+    return written
+
+
 def _plain(draw: stock.Draw) -> Kind:
     """Make a kind of a draw that is the same in every language and for every person."""
     return lambda scene: draw(scene.rng)
@@ -95,6 +103,7 @@ KINDS: dict[str, Kind] = {
     "country": lambda scene: pick(scene.rng, stock.COUNTRIES),
     "date": _date,
     "document": _document,
+    "edited": edited,
     "email": lambda scene: stock.email(scene.rng, scene.name()),
     "first_name": lambda scene: scene.first,
     "format": _format,

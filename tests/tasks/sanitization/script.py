@@ -35,7 +35,7 @@ def honest(request: Request) -> str:
             text = chunks[0]
             for span in SPAN.findall(rest):
                 text = text.replace(span, GENERAL)
-            return to_json({"text": text})
+            return to_json({"edited": text})
         case "request":
             return to_json({"instruction": "Please hide the things we spoke of and leave everything else as it is."})
         case step:

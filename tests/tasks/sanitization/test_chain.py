@@ -114,7 +114,7 @@ async def test_a_target_that_leaks_gets_one_more_pass_with_the_same_instruction(
     def answer(request: Request) -> str:  # the first time, the model changes nothing
         step = request.tags["step"]
         if step.startswith("apply-0-") and step.count("-") == 2:
-            return to_json({"text": request.messages[-1].content.split("\n")[1]})
+            return to_json({"edited": request.messages[-1].content.split("\n")[1]})
         return honest(request)
 
     record = source(text="Ana Lima lives in Porto now.", facts={"name": "Ana Lima"}, groups={})
@@ -129,7 +129,7 @@ async def test_a_target_that_leaks_gets_one_more_pass_with_the_same_instruction(
 async def test_what_still_leaks_is_marked_and_not_thrown_away() -> None:
     def stubborn(request: Request) -> str:
         if request.tags["step"].startswith("apply-"):
-            return to_json({"text": request.messages[-1].content.split("\n")[1].replace("Ana Lima", "ANA LIMA")})
+            return to_json({"edited": request.messages[-1].content.split("\n")[1].replace("Ana Lima", "ANA LIMA")})
         return honest(request)
 
     record = source(text="Ana Lima lives in Porto now.", facts={"name": "Ana Lima"}, groups={})
@@ -145,8 +145,8 @@ async def test_what_still_leaks_is_marked_and_not_thrown_away() -> None:
         ("weights", ["{}", "{}", "{}"], "invalid_reply"),
         ("relevant-0", [to_json({"parts": [99]})] * 3, "invalid_reply"),
         ("spans-0-0", [RequestRejected("too long")], "request_rejected"),
-        ("apply-0-0", [to_json({"text": " "})] * 3, "empty_chunk"),
-        ("apply-0-0", [to_json({"text": "Somebody was here."})] * 3, "text_lost"),
+        ("apply-0-0", [to_json({"edited": " "})] * 3, "empty_chunk"),
+        ("apply-0-0", [to_json({"edited": "Somebody was here."})] * 3, "text_lost"),
         ("request", [to_json({"instruction": "Please take out Ana Lima from the whole."})] * 3, "value_in_request"),
     ],
 )

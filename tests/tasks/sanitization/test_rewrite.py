@@ -82,19 +82,19 @@ async def test_a_target_that_stands_nowhere_any_more_costs_one_call_and_edits_no
 
 async def test_white_space_around_a_chunk_and_its_line_ends_stay() -> None:
     text = " \tAna Lima\r\nfile\r\n\r\n"
-    backend = FakeBackend(scripted({"apply-0-0": [to_json({"text": "Someone\nfile"})]}))
+    backend = FakeBackend(scripted({"apply-0-0": [to_json({"edited": "Someone\nfile"})]}))
     assert applied([text], await hidden(backend, texts=[text])) == [" \tSomeone\r\nfile\r\n\r\n"]
 
 
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (to_json({"text": ""}), "empty_chunk"),
-        (to_json({"text": "I'm sorry, but I can't help with that request."}), "refusal"),
-        (to_json({"text": "```\nsomeone, file 4471\n```"}), "wrapped"),
+        (to_json({"edited": ""}), "empty_chunk"),
+        (to_json({"edited": "I'm sorry, but I can't help with that request."}), "refusal"),
+        (to_json({"edited": "```\nsomeone, file 4471\n```"}), "wrapped"),
         ("Here you are: Ana", "invalid_reply"),
         ("", "empty_reply"),
-        (cut_off('{"text": "someone'), "cut_off"),
+        (cut_off('{"edited": "someone'), "cut_off"),
     ],
 )
 async def test_a_bad_edit_is_asked_again_and_then_fails_with_its_reason(bad: Reply | str, reason: str) -> None:
