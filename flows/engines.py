@@ -10,7 +10,8 @@ from infra.engines.simulator import process as simulator
 from infra.engines.simulator.config import SimulatorConfig
 from infra.llm.connect import EmbedderConfig, Endpoint, MiniLM, OpenAIEmbedding
 from infra.llm.prices import FREE
-from tasks.synthesis.steps import MixEntry, SynthesisJob
+from tasks.shards.steps import MixEntry
+from tasks.synthesis.steps import SynthesisJob
 
 
 @dataclass(frozen=True)

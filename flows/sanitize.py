@@ -19,7 +19,7 @@ from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
 from infra.shards.ranges import ShardRange
 from tasks.diversity.pool import Reservoir
 from tasks.sanitization.steps import SanitizationJob, input_hashes, sanitize_shard
-from tasks.synthesis.steps import MixEntry, ShardReceipt
+from tasks.shards.steps import MixEntry, ShardReceipt
 
 _FIRST: tuple[State, ...] = ("open", "missing", "stale", "committed")  # begun shards have paid already
 

@@ -17,7 +17,8 @@ from infra.ray.keeper import ray_keeper
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
 from infra.shards.plan import Plan, Reprocess, plan
-from tasks.synthesis.steps import ShardReceipt, SynthesisJob, reservoir, synthesize_shard
+from tasks.shards.steps import ShardReceipt
+from tasks.synthesis.steps import SynthesisJob, reservoir, synthesize_shard
 
 SHARDS_AT_ONCE = 64  # threads that wait for workers; the workers themselves are fewer
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-from contextlib import AsyncExitStack
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -15,16 +13,13 @@ from flows.commands.checks import check_models, check_settings
 from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
-from infra.llm.connect import connect, connect_embedder, price_of
-from infra.llm.prices import cost
 from infra.llm.types import Reply, Request
+from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
-from tasks.diversity.shared import SharedPool
 from tasks.events import MemoryLog
 from tasks.report.formats import usd
 from tasks.report.marks import visible
 from tasks.report.terminal import render_record
-from tasks.synthesis.chain import Chain, MixedModel
 from tasks.synthesis.outcome import Record, Reject
 
 if TYPE_CHECKING:
@@ -50,30 +45,22 @@ def run(flags: RunFlags, records: int) -> None:
 
 
 async def _preview(job: "SynthesisJob", indices: range, console: Console) -> None:
-    from tasks.synthesis.steps import reservoir
+    from tasks.synthesis.steps import chain_of, reservoir
 
     number = itertools.count(1)
 
     def show(request: Request, reply: Reply) -> None:
         console.print(render_call(next(number), request, reply))
 
-    async with AsyncExitStack() as stack:
-        models = [
-            MixedModel(
-                await stack.enter_async_context(connect(entry.endpoint)),
-                entry.weight,
-                partial(cost, price=price_of(entry.endpoint)),
-                entry.repeat_penalty,
-                entry.forbidden_characters,
-            )
-            for entry in job.models
-        ]
-        embedder = await stack.enter_async_context(connect_embedder(job.embedder))
-        pool = SharedPool(LocalKeeper(reservoir(job.root, job.dataset, job.seed)))
-        chain = Chain(job.seed, job.config, models, embedder, pool, MemoryLog(), show)
+    shared = Shared()
+    context = WorkerContext(LocalKeeper(reservoir(job.root, job.dataset, job.seed)), _shared=shared)
+    try:
+        chain = await chain_of(job, context, MemoryLog(), show)
         for index in indices:
             console.print(Rule(Text(f"record {index}", "bold")))
             console.print(render_outcome(await chain.run(index)))
+    finally:
+        await shared.close()
 
 
 def render_call(number: int, request: Request, reply: Reply) -> RenderableType:

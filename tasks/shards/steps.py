@@ -1,0 +1,176 @@
+"""What every stage that asks models does with a shard: the mix it asks, the outcomes it collects, what it reports."""
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from prefect import Task
+from prefect.client.schemas.objects import State, TaskRun
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from infra.llm.connect import Endpoint, connect, price_of
+from infra.llm.prices import cost
+from infra.llm.types import BackendUnavailable, Reply, Request, Usage
+from infra.ray.job import WorkerContext
+from infra.ray.keeper import KeeperUnavailable
+from infra.ray.versions import versions_here
+from infra.ray.worker import JobStopped, WorkerDied
+from infra.shards.lease import LeaseHeld
+from infra.shards.manifest import ShardSummary
+from infra.shards.ranges import ShardRange
+from tasks.concurrency import map_bounded
+from tasks.synthesis.chain import MixedModel
+from tasks.synthesis.outcome import Reject, Spent
+
+logger = logging.getLogger(__name__)
+
+RETRIES = 3
+
+T = TypeVar("T")
+
+
+class Kept(Protocol):
+    """A row that a chain has finished, such as a record or a triplet."""
+
+    @property
+    def spent(self) -> Spent:
+        """What it took."""
+        ...
+
+
+K = TypeVar("K", bound=Kept)
+
+
+class MixEntry(BaseModel):
+    """A model of the mix, as it is served now."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    endpoint: Endpoint
+    weight: float = Field(gt=0)
+    repeat_penalty: float | None = None
+    forbidden_characters: str = ""
+    identity: dict[str, JsonValue] = Field(description="what makes its replies what they are; part of the spec hash")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardReceipt:
+    """What became of a shard: small enough for a dashboard, and without record text; ``records`` are the rows kept."""
+
+    shard: str
+    records: int
+    filtered: int
+    quarantined: int
+    calls: int
+    replayed: int
+    tokens: Usage
+    cost_usd: float
+
+
+def worth_another_try(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
+    """Tell trouble that passes from faults that come back."""
+    error = state.result(raise_on_failure=False)
+    passes = isinstance(error, BackendUnavailable | KeeperUnavailable | WorkerDied | LeaseHeld)
+    if passes and run.run_count <= RETRIES:
+        logger.warning("%s: %s; trying again, %d of %d", run.name, error, run.run_count, RETRIES)
+    return passes
+
+
+async def mixed_models(entries: Sequence[MixEntry], context: WorkerContext) -> list[MixedModel]:
+    """Connect to the mix; all jobs of a worker share its clients."""
+    return [
+        MixedModel(
+            await context.shared(entry.endpoint.model_dump_json(), partial(connect, entry.endpoint)),
+            entry.weight,
+            partial(cost, price=price_of(entry.endpoint)),
+            entry.repeat_penalty,
+            entry.forbidden_characters,
+        )
+        for entry in entries
+    ]
+
+
+def counted(context: WorkerContext) -> Callable[[Request, Reply], None]:
+    """Return the transcript of a chain that only counts calls and tokens, for whoever watches the worker."""
+
+    def count(request: Request, reply: Reply) -> None:
+        context.progress["calls"] += 1
+        context.progress["tokens"] += reply.usage.prompt + reply.usage.completion
+
+    return count
+
+
+async def outcomes_of(
+    shard: ShardRange,
+    items: Sequence[T],
+    run: Callable[[T], Awaitable[K | Reject]],
+    context: WorkerContext,
+    in_flight: int,
+) -> list[K | Reject]:
+    """Run the chain of each item, at most ``in_flight`` at once, in the order of ``items``.
+
+    Raises:
+        JobStopped: the run was told to stop; what was in flight has ended.
+    """
+
+    async def one(item: T) -> K | Reject | None:
+        if context.stopping.is_set():
+            return None
+        outcome = await run(item)
+        context.progress[outcome.outcome if isinstance(outcome, Reject) else "records"] += 1
+        return outcome
+
+    outcomes = await map_bounded(one, items, in_flight)
+    done = [outcome for outcome in outcomes if outcome is not None]
+    if len(done) < len(outcomes):
+        raise JobStopped(f"{shard.name}: stopped after {len(done)} of {len(items)} records; run again and it goes on")
+    return done
+
+
+def receipt_of(shard: ShardRange, outcomes: Sequence[Kept | Reject], replayed: int) -> ShardReceipt:
+    """Count what a shard's chains have ended in, and what they took."""
+    kinds = Counter(each.outcome if isinstance(each, Reject) else "kept" for each in outcomes)
+    return ShardReceipt(
+        shard=shard.name,
+        records=kinds["kept"],
+        filtered=kinds["filtered"],
+        quarantined=kinds["quarantined"],
+        calls=sum(each.spent.calls for each in outcomes),
+        replayed=replayed,
+        tokens=sum((each.spent.tokens for each in outcomes), Usage()),
+        cost_usd=sum(each.spent.cost_usd for each in outcomes),
+    )
+
+
+def summary_of(
+    receipt: ShardReceipt, outcomes: Sequence[Kept | Reject], step_kind: Callable[[str], str] = str, **notes: JsonValue
+) -> ShardSummary:
+    """Return what the manifest keeps of a shard.
+
+    Args:
+        receipt: the shard's.
+        outcomes: what it counts.
+        step_kind: the name under which a step is summed up, where steps carry numbers.
+        notes: what the stage wants to find again.
+    """
+    steps: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        for step, spent in outcome.spent.steps.items():
+            steps.setdefault(step_kind(step), Counter()).update({"calls": spent.calls, **asdict(spent.usage)})
+    return ShardSummary(
+        reasons=Counter(each.reason for each in outcomes if isinstance(each, Reject)),
+        tokens=receipt.tokens,
+        calls=receipt.calls,
+        cost_usd=receipt.cost_usd,
+        versions=versions_here(),
+        notes={
+            "filtered": receipt.filtered,
+            "quarantined": receipt.quarantined,
+            "replayed": receipt.replayed,
+            "steps": {step: dict(counts) for step, counts in sorted(steps.items())},
+            **notes,
+        },
+    )
