@@ -22,7 +22,9 @@ LETTERS_PER_TEN_WORDS = {"han": 15, "hiragana": 30, "thai": 40, "lao": 42, "khme
 
 def words(text: str) -> list[str]:
     """Cut ``text`` into words by UAX 29, in order and as written; scripts without spaces are cut into letters."""
-    return [piece for piece in _BOUNDARY.split(text) if _SPOKEN.search(piece)]
+    pieces = _BOUNDARY.split(text)
+    # Most pieces show with their first character what they are; to ask the engine about each takes twice as long.
+    return [piece for piece in pieces if piece[:1].isalnum() or (not piece.isspace() and _SPOKEN.search(piece))]
 
 
 def count_words(text: str) -> int:

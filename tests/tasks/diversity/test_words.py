@@ -1,4 +1,8 @@
+import unicodedata
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tasks.diversity.words import count_words, words
 
@@ -79,3 +83,15 @@ def test_words_end_at_unicode_word_boundaries(text: str, expected: list[str]) ->
 )
 def test_letters_of_scripts_without_spaces_count_by_their_ratio(text: str, expected: int) -> None:
     assert count_words(text) == expected
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cn"])))
+@settings(max_examples=50, deadline=None)
+def test_every_letter_and_number_is_in_a_word_and_no_word_is_without(text: str) -> None:
+    pieces = words(text)
+    assert [char for char in text if _is_spoken(char)] == [char for char in "".join(pieces) if _is_spoken(char)]
+    assert all(any(map(_is_spoken, piece)) for piece in pieces)
+
+
+def _is_spoken(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LN"
