@@ -39,6 +39,8 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
     quiet_prefect()
     from flows.sanitize import plan_sanitization, planned_sanitization
 
+    store = planned_sanitization(config).store()
+    store.sweep()  # what killed runs have left, also where nothing is left to make and the flow is not called
     planned = plan_sanitization(config, reprocess)
     if not planned.shards:
         raise ConfigError(
@@ -51,7 +53,7 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
         return
     check_models(config)
     report = _run(config, reprocess, planned)
-    print_made(report, planned_sanitization(config).store())
+    print_made(report, store)
 
 
 def _run(config: RunConfig, reprocess: Reprocess, planned: Plan) -> "SanitizationReport":

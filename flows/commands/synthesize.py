@@ -33,6 +33,7 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
     from flows.synthesize import plan_run
 
     store = planned_job(config).store()
+    store.sweep()  # what killed runs have left, also where nothing is left to make and the flow is not called
     planned = plan_run(config, reprocess)
     if not planned.todo:
         held = planned.counts()["held"]
