@@ -4,6 +4,9 @@ import pyarrow as pa
 
 EMBEDDING = pa.list_(pa.float32())
 
+# The hash of each prompt template; no map, which the `datasets` library cannot read.
+PROMPT_SHAS = pa.list_(pa.struct([("prompt", pa.string()), ("sha", pa.string())]))
+
 SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])  # half-open, in code points of ``text``
 
 ATTRIBUTE = pa.struct(
@@ -89,7 +92,7 @@ RECORDS = pa.schema(
         pa.field("calls", pa.int32(), nullable=False),  # model calls answered for this record, repairs included
         pa.field("tokens", TOKENS, nullable=False),
         pa.field("cost_usd", pa.float64(), nullable=False),
-        pa.field("prompt_shas", pa.map_(pa.string(), pa.string()), nullable=False),  # step -> hash
+        pa.field("prompt_shas", PROMPT_SHAS, nullable=False),
     ]
 )
 
@@ -185,6 +188,6 @@ TRIPLETS = pa.schema(
         pa.field("calls", pa.int32(), nullable=False),
         pa.field("tokens", TOKENS, nullable=False),
         pa.field("cost_usd", pa.float64(), nullable=False),
-        pa.field("prompt_shas", pa.map_(pa.string(), pa.string()), nullable=False),
+        pa.field("prompt_shas", PROMPT_SHAS, nullable=False),
     ]
 )

@@ -81,7 +81,7 @@ class Triplet:
             "calls": self.spent.calls,
             "tokens": asdict(self.spent.tokens),
             "cost_usd": self.spent.cost_usd,
-            "prompt_shas": list(self.prompt_shas.items()),
+            "prompt_shas": [{"prompt": prompt, "sha": sha} for prompt, sha in self.prompt_shas.items()],
         }
 
 

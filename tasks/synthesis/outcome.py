@@ -86,7 +86,7 @@ class Record:
             "embedding": self.embedding,
             "words": self.words,
             **_spent(self.spent),
-            "prompt_shas": list(self.prompt_shas.items()),
+            "prompt_shas": [{"prompt": prompt, "sha": sha} for prompt, sha in self.prompt_shas.items()],
         }
 
 

@@ -1,6 +1,7 @@
 """One step of a chain: what is asked again, how, and what is given up."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,45 @@ async def test_a_replay_asks_nothing_and_takes_the_same_turns() -> None:
     assert isinstance(second.backend, FakeBackend)
     assert second.backend.requests == []
     assert second.spent == first.spent
+
+
+def at_forty(model: str = "fake") -> FakeBackend:
+    return FakeBackend(lambda _: '{"age": 40}', model)
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        {"step": "another step"},
+        {"messages": ASK[:1]},
+        {"schema": json_object(age={"type": "integer", "minimum": 0})},
+        {"temperature": 0.5},
+        {"max_tokens": 51},
+        {"invents": True},
+        {"record_id": "r-2"},
+        {"run_seed": 8},
+        {"backend": at_forty("another model")},
+    ],
+)
+async def test_what_is_asked_otherwise_is_asked_anew(otherwise: dict[str, Any]) -> None:
+    log = MemoryLog()
+
+    async def ask(record_id: str = "r-1", run_seed: int = 7, backend: FakeBackend | None = None, **how: Any) -> None:
+        usual: dict[str, Any] = {
+            "step": "step",
+            "messages": ASK,
+            "schema": AGE,
+            "temperature": 0.0,
+            "max_tokens": 50,
+            "check": dict,
+        }
+        await Asker(record_id, run_seed, backend or at_forty(), log, repeat_penalty=1.1).json(**usual | how)
+
+    await ask()
+    await ask()
+    assert len(log.events) == 1
+    await ask(**otherwise)
+    assert len(log.events) == 2
 
 
 async def test_a_reply_survives_its_journal_whole() -> None:

@@ -38,7 +38,7 @@ def record(
         "calls": 10,
         "tokens": {"prompt": 100, "cached": 40, "completion": 50, "reasoning": 5},
         "cost_usd": 0.25,
-        "prompt_shas": [("draft", "00")],
+        "prompt_shas": [{"prompt": "draft", "sha": "00"}],
     }
     return row | columns
 

@@ -78,7 +78,7 @@ def test_a_record_is_stored_whole() -> None:
     assert row["refinement"][0]["score"] is None
     assert row["refinement"][1] == dataclasses.asdict(record(0).refinement[1])
     assert row["embedding"] == pytest.approx([0.6, 0.8])
-    assert row["prompt_shas"] == [("draft", "00ff"), ("profile", "ff00")]
+    assert row["prompt_shas"] == [{"prompt": "draft", "sha": "00ff"}, {"prompt": "profile", "sha": "ff00"}]
     assert (row["domain"], row["subcategory"]) == ("Health & Wellness", "Patient Care")
 
 
@@ -104,3 +104,8 @@ def test_rows_survive_parquet(tmp_path: object) -> None:
 @pytest.mark.parametrize(("kind", "struct"), [(Profile, PROFILE), (Event, EVENT), (Refinement, REFINEMENT)])
 def test_the_columns_of_a_struct_are_the_fields_of_its_class(kind: type, struct: object) -> None:
     assert [field.name for field in dataclasses.fields(kind)] == [field.name for field in struct]  # type: ignore[attr-defined]
+
+
+def test_no_column_is_a_map_which_the_datasets_library_cannot_read() -> None:
+    for schema in (RECORDS, REJECTS):
+        assert not [field.name for field in schema if "map<" in str(field.type)]
