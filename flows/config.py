@@ -88,7 +88,7 @@ class RunConfig(BaseModel):
     dataset: str = Field(default="records", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="name of the data set")
     root: Path = Field(default=Path("data"), description="folder that holds the data sets")
     first: int = Field(default=0, ge=0, description="first record of the run's population")
-    records: int = Field(default=100, ge=1, strict=True, description="how many records from there on")
+    records: int = Field(default=100, ge=1, le=100_000_000, strict=True, description="how many records from there on")
     seed: int = Field(default=1, ge=0, lt=2**63, description="another seed is another population")
     shard_size: int = Field(default=512, ge=1, le=100_000, description="records a shard")
     workers: int = Field(default=1, ge=1, description="shard workers, each with a CPU of the Ray cluster")

@@ -18,6 +18,7 @@ from infra.shards.checks import SchemaMismatch
 from infra.shards.frames import JournalCorrupt
 from infra.shards.lease import LeaseCorrupt, LeaseHeld, LeaseLost
 from infra.shards.manifest import AlreadyCommitted, ManifestCorrupt
+from infra.shards.parquet import TableDamaged
 from tasks.report.marks import visible
 
 
@@ -44,7 +45,7 @@ class RunFailed(Exception):
 
 _KINDS: dict[Code, tuple[type[Exception], ...]] = {
     Code.USAGE: (ConfigError, UnknownPrice),
-    Code.DAMAGE: (ManifestCorrupt, JournalCorrupt, LeaseCorrupt, SchemaMismatch),
+    Code.DAMAGE: (ManifestCorrupt, JournalCorrupt, LeaseCorrupt, SchemaMismatch, TableDamaged),
     Code.OUTSIDE: (
         AlreadyCommitted,
         BackendUnavailable,

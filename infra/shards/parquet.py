@@ -9,6 +9,12 @@ import pyarrow.parquet as pq
 from infra.shards.checks import check_schema
 
 SUFFIX = ".parquet"
+
+
+class TableDamaged(Exception):
+    """A committed data file is gone or cannot be read; the message says how to get it back."""
+
+
 ROW_GROUP_ROWS = 4096  # at some 10 KB a row, 40 MB: enough to read well, not too much to hold
 
 
@@ -23,12 +29,21 @@ def read(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) ->
     """Return the rows at ``path``, all or some columns.
 
     Raises:
-        FileNotFoundError: it is not there.
+        TableDamaged: it is not there, or is no whole Parquet file.
         SchemaMismatch: it is not as ``schema`` says.
     """
     names = schema.names if columns is None else list(columns)
-    with pq.ParquetFile(path) as file:
-        check_schema(file.schema_arrow, schema, str(path), stored=True)
-        table = file.read(columns=names)
+    try:
+        with pq.ParquetFile(path) as file:
+            check_schema(file.schema_arrow, schema, str(path), stored=True)
+            table = file.read(columns=names)
+    except FileNotFoundError as error:
+        raise TableDamaged(_repair(path, "is gone")) from error
+    except pa.ArrowInvalid as error:
+        raise TableDamaged(_repair(path, f"cannot be read ({error})")) from error
     wanted = pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
     return table.select(names).cast(wanted)  # gives list items back the names that Parquet has for itself
+
+
+def _repair(path: Path, fault: str) -> str:
+    return f"{path} {fault}: delete what is left of it and run its stage again; paid answers come from its journal"
