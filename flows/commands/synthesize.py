@@ -42,6 +42,7 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
         print_nothing_to_do(config, planned)
         return
     check_models(config)
+    (config.root / config.dataset).mkdir(parents=True, exist_ok=True)  # a place that cannot be written to, found now
     print_made(config, _run(config, reprocess, planned), store, planned)
 
 
