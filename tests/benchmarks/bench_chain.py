@@ -22,7 +22,8 @@ from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from infra.shards.ranges import ShardRange
 from tasks.diversity.pool import Reservoir
-from tasks.synthesis.steps import ShardReceipt, SynthesisJob, make_shard
+from tasks.shards.steps import ShardReceipt
+from tasks.synthesis.steps import SynthesisJob, make_shard
 
 SHARD = 512
 WARM_UP = 32  # records that load models, lists and code

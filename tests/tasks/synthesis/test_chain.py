@@ -1,6 +1,7 @@
 """The whole chain of a record: what it ends in, what it shares, and that its past is replayed and not repeated."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -211,13 +212,25 @@ async def test_without_record_type_and_format_neither_is_asked_nor_stored() -> N
 # --- the mix ---
 
 
+def mixed(weights: dict[str, float]) -> Chain:
+    models = [MixedModel(FakeBackend(scripted({}), name), weight, lambda _: 0.0) for name, weight in weights.items()]
+    return Chain(7, CHILDREN, models, HashEmbedder(), pool_of([]), MemoryLog())
+
+
+async def writers(chain: Chain, indices: Iterable[int]) -> dict[int, str]:
+    return {index: (await chain.run(index)).identity.model for index in indices}
+
+
 async def test_models_write_in_proportion_to_their_weights() -> None:
     weights = {"large": 5.0, "middle": 2.0, "small": 0.5}
-    backends = {name: FakeBackend(scripted({}), name) for name in weights}
-    models = [MixedModel(backends[name], weight, lambda _: 0.0) for name, weight in weights.items()]
-    chain = Chain(7, CHILDREN, models, HashEmbedder(), pool_of([]), MemoryLog())
-    written = Counter([(await chain.run(index)).identity.model for index in range(600)])
+    written = Counter((await writers(mixed(weights), range(600))).values())
     assert fit([written[name] for name in weights], list(weights.values()))
+
+
+async def test_who_writes_a_record_never_changes() -> None:
+    weights = {"one": 1.0, "two": 1.0}
+    forwards, backwards = range(40), reversed(range(40))
+    assert await writers(mixed(weights), forwards) == await writers(mixed(weights), backwards)
 
 
 async def test_one_model_writes_all_of_a_record_and_its_cost_is_its_own() -> None:
