@@ -24,7 +24,7 @@ GROUP = pa.struct([("name", pa.string()), ("keys", pa.list_(pa.string()))])
 REFINEMENT = pa.struct(
     [
         ("step", pa.int8()),
-        ("verdict", pa.string()),  # 'candidate', 'current' or 'unparsable'
+        ("verdict", pa.string()),  # 'candidate', 'current', 'unparsable' or 'no_candidate'
         ("candidate_shown_first", pa.bool_()),
         ("pool_size", pa.int32()),
         ("vendi_current", pa.float64()),  # of the pool with the current draft
