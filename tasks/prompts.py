@@ -22,6 +22,11 @@ def quote(text: str) -> str:
     return f"<text {mark}>\n{text}\n</text {mark}>"
 
 
+def one_line(text: str) -> str:
+    """Fold all white space, line ends of every kind included, to single spaces: a value stays within its line."""
+    return " ".join(text.split())
+
+
 _ENVIRONMENT = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
     autoescape=False,  # plain text for a model, not HTML
@@ -30,6 +35,7 @@ _ENVIRONMENT = jinja2.Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters["quote"] = quote
+_ENVIRONMENT.filters["one_line"] = one_line
 _ENVIRONMENT.filters["decapitalize"] = lambda text: text[:1].lower() + text[1:]
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,7 +17,6 @@ from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
-from tasks.synthesis.filters import FILTER_REASONS
 
 if TYPE_CHECKING:
     from flows.synthesize import SynthesisReport
@@ -26,9 +25,10 @@ if TYPE_CHECKING:
 def print_made(run: RunConfig, report: "SynthesisReport", store: StageStore, before: Plan) -> None:
     """Print what became of the shards that ``report`` is about, where they are, and what to do next."""
     console = Console()
-    reasons: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = {"filtered": Counter(), "quarantined": Counter()}
     for receipt in report.receipts:
-        reasons += Counter(store.manifest.record(ShardRange.parse(receipt.shard)).summary.reasons)
+        for reject in store.read_shard("rejects", ShardRange.parse(receipt.shard), ["outcome", "reason"]).to_pylist():
+            reasons[reject["outcome"]][reject["reason"]] += 1
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(justify="right", style="bold")
@@ -70,14 +70,13 @@ def _line(console: Console, text: str) -> None:
     console.print(Text(text), soft_wrap=True)  # a path that is cut in two cannot be copied
 
 
-def _rows(report: "SynthesisReport", reasons: Counter[str]) -> Iterator[tuple[str, str, str]]:
+def _rows(report: "SynthesisReport", reasons: Mapping[str, Counter[str]]) -> Iterator[tuple[str, str, str]]:
     receipts = report.receipts
-    filtered = Counter({reason: rows for reason, rows in reasons.items() if reason in FILTER_REASONS})
     replayed = sum(receipt.replayed for receipt in receipts)
     tokens = sum((receipt.tokens for receipt in receipts), Usage())
     yield "records", count(sum(receipt.records for receipt in receipts)), ""
-    yield "filtered", count(sum(receipt.filtered for receipt in receipts)), _listed(filtered)
-    yield "quarantined", count(sum(receipt.quarantined for receipt in receipts)), _listed(reasons - filtered)
+    yield "filtered", count(sum(receipt.filtered for receipt in receipts)), _listed(reasons["filtered"])
+    yield "quarantined", count(sum(receipt.quarantined for receipt in receipts)), _listed(reasons["quarantined"])
     yield "calls", count(sum(receipt.calls for receipt in receipts)), _replayed(replayed)
     yield "tokens read", count(tokens.prompt), f"{tokens.cached:,} from the server's cache" if tokens.cached else ""
     yield "tokens written", count(tokens.completion), ""

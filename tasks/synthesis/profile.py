@@ -10,6 +10,7 @@ from typing import Any
 
 from infra.llm.types import JsonSchema
 from tasks.ask import Asker
+from tasks.prompts import one_line
 from tasks.schemas import json_object
 from tasks.synthesis.draws import Draws
 from tasks.synthesis.options import Country, LifeEvent
@@ -118,7 +119,9 @@ async def invent_person(ask: Asker, draws: Draws, temperature: float) -> tuple[P
         id_type=choice.country.id_type,
         **details,
     )
-    event = Event(choice.event.name, choice.event.domain, draws.event_date, tuple((key, facts[key]) for key in keys))
+    event = Event(
+        choice.event.name, choice.event.domain, draws.event_date, tuple((key, one_line(facts[key])) for key in keys)
+    )
     return profile, event
 
 
@@ -147,7 +150,7 @@ async def _choose(ask: Asker, draws: Draws, temperature: float) -> Choice:
         check=dict[str, str],
     )
     return Choice(
-        chosen["last_name"].strip(),
+        one_line(chosen["last_name"]),
         chosen["sex"],
         chosen["ethnicity"],
         countries[chosen["citizenship"]],

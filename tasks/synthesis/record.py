@@ -6,7 +6,7 @@ from typing import Any
 
 from infra.llm.types import Message, ReplyUnusable
 from tasks.ask import Asker
-from tasks.prompts import Prompt
+from tasks.prompts import Prompt, one_line
 from tasks.schemas import json_array, json_object
 from tasks.synthesis.config import SynthesisConfig
 from tasks.synthesis.kinds import KINDS
@@ -61,7 +61,7 @@ def facts_of(profile: Profile, event: Event) -> dict[str, Any]:
     """
     facts = "; ".join(f"{key.replace('_', ' ')}: {value}" for key, value in event.attributes)
     return {
-        "name": profile.full_name,
+        "name": one_line(profile.full_name),
         "who": one_line(f"{profile.full_name}, {profile.age}, {profile.sex}, {profile.citizenship}"),
         "person": one_line(
             f"{profile.full_name}, {profile.age}, {profile.sex}, {profile.citizenship} ({profile.ethnicity}), "
@@ -71,11 +71,6 @@ def facts_of(profile: Profile, event: Event) -> dict[str, Any]:
         ),
         "happened": one_line(f"{event.date:%-d %B %Y}: {event.name}. {facts}."),
     }
-
-
-def one_line(text: str) -> str:
-    """Fold all white space to single spaces."""
-    return " ".join(text.split())
 
 
 async def plan_record(ask: Asker, facts: dict[str, Any], config: SynthesisConfig) -> Plan:
