@@ -191,3 +191,32 @@ TRIPLETS = pa.schema(
         pa.field("prompt_shas", PROMPT_SHAS, nullable=False),
     ]
 )
+
+# Surprise scores of a reference model (SM section 2). ``docs/surprise.md``.
+LABEL = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("category", pa.string())])
+REGION = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())])
+
+SCORES = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),  # place in the input
+        pa.field("group", pa.string()),  # identity or user within which duplicates propagate
+        pa.field("text", pa.string(), nullable=False),  # as scored; of a chat, as its template renders it
+        pa.field("supervised", pa.list_(SPAN)),  # where tokens may be masked; null for everywhere
+        pa.field("labels", pa.list_(LABEL), nullable=False),
+        pa.field("labelled", pa.bool_(), nullable=False),  # somebody looked: no label means nothing private
+        pa.field("regions", pa.list_(REGION), nullable=False),
+        pa.field("strata", pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())])), nullable=False),
+        pa.field("covered", pa.int32(), nullable=False),  # characters that were scored: all, unless the text was cut
+        pa.field("token_ids", pa.list_(pa.int32()), nullable=False),  # of the text alone: no BOS, no prompt
+        pa.field("token_starts", pa.list_(pa.int32()), nullable=False),  # code points, as the tokenizer reports them
+        pa.field("token_ends", pa.list_(pa.int32()), nullable=False),
+        # Natural-log NLL of each token under each pass asked for: 'plain', 'prompted', 'violating', 'compliant';
+        # NaN where a token has none (the first, without BOS or prompt).
+        pa.field(
+            "nll", pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))])), nullable=False
+        ),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("tokenizer_sha256", pa.string(), nullable=False),
+    ]
+)
