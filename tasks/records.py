@@ -220,3 +220,84 @@ SCORES = pa.schema(
         pa.field("tokenizer_sha256", pa.string(), nullable=False),
     ]
 )
+
+# Hierarchical evaluation (PV section 4.2): one row a record of one sanitizer, judged by one evaluator.
+# ``docs/evaluation.md``.
+JUDGED_TARGET = pa.struct(
+    [
+        ("target", pa.int32()),  # its place in the triplet's ``targets``
+        ("key", pa.string()),
+        ("value", pa.string()),
+        ("short", pa.bool_()),  # of one or two characters: it stands in most texts by chance
+        ("outcome", pa.string()),  # 'safe', 'direct', 'inference', 'proximity', 'unjudged' or 'no_output'
+        ("guess", pa.string()),  # from the sanitized text alone; null where it was not asked or not usable
+        ("original_guess", pa.string()),  # from the original text
+        ("closer", pa.string()),  # 'sanitized', 'original' or 'equal': which guess is nearer to the value
+        ("second_closer", pa.string()),  # what the second evaluator says of the same two guesses
+        ("reason", pa.string()),  # why it is unjudged
+    ]
+)
+
+JUDGED_RETAINED = pa.struct(
+    [
+        ("key", pa.string()),
+        ("value", pa.string()),
+        ("short", pa.bool_()),
+        ("outcome", pa.string()),  # 'exact', 'guessed', 'present', 'lost', 'unjudged' or 'no_output'
+        ("guess", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+
+EVALUATIONS = pa.schema(
+    [
+        pa.field("record_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("sanitizer", pa.string(), nullable=False),
+        pa.field("evaluator", pa.string(), nullable=False),
+        pa.field("second_evaluator", pa.string()),
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("domain", pa.string()),
+        pa.field("instruction", pa.string(), nullable=False),
+        pa.field("sanitized", pa.string()),  # null where the sanitizer gave nothing
+        pa.field("failure", pa.string()),  # why it gave nothing
+        pa.field("targets", pa.list_(JUDGED_TARGET), nullable=False),
+        pa.field("retained", pa.list_(JUDGED_RETAINED), nullable=False),
+        pa.field("calls", pa.int32(), nullable=False),
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+        pa.field("prompt_shas", PROMPT_SHAS, nullable=False),
+    ]
+)
+
+# Which triplet is for what; ``docs/evaluation.md``.
+SPLITS = pa.schema(
+    [
+        pa.field("record_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        # 'train', 'validation', 'test' (not evaluated yet), 'vanilla', 'hard' or 'left_out'
+        pa.field("split", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),  # a short name, to count by
+        pa.field("person", pa.string(), nullable=False),  # hash of the person: nobody is in two of the splits
+        pa.field("place", pa.float64(), nullable=False),  # 0 to 1, from that hash: below the test share, it is a test
+    ]
+)
+
+# A row of a NaP2 file, judged.
+NAP2 = pa.schema(
+    [
+        pa.field("row_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("evaluator", pa.string(), nullable=False),
+        pa.field("outcome", pa.string(), nullable=False),  # 'safe', 'leak' or 'unjudged'
+        pa.field("closer", pa.string()),  # 'sanitized', 'original' or 'equal'
+        pa.field("reason", pa.string()),  # why it is unjudged
+        pa.field("original", pa.string(), nullable=False),
+        pa.field("sanitized", pa.string(), nullable=False),
+        pa.field("sensitive", pa.string(), nullable=False),
+        pa.field("calls", pa.int32(), nullable=False),
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+    ]
+)
