@@ -301,3 +301,14 @@ NAP2 = pa.schema(
         pa.field("cost_usd", pa.float64(), nullable=False),
     ]
 )
+
+# Rows of the input that were not scored. Nothing vanishes: scores + score rejects = the shard's rows of the input.
+SCORE_REJECTS = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),  # given, or derived from the place
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("place", pa.string(), nullable=False),  # file and line or row
+        pa.field("reason", pa.string(), nullable=False),  # a short name, to count by
+        pa.field("detail", pa.string(), nullable=False),  # one sentence for a person; never text of the row
+    ]
+)

@@ -1,0 +1,120 @@
+"""Where a data set's scores are kept, and reading them back: whole, or in pieces that fit into memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from infra.shards.manifest import ShardRecord
+from infra.shards.spec import spec_hash
+from infra.shards.store import StageStore
+from tasks.records import SCORE_REJECTS, SCORES
+from tasks.surprise.policy import Reference
+from tasks.surprise.rows import I64
+from tasks.surprise.scored import ScoredSet, ScoresUnfit
+
+STAGE = "scores"
+TABLES = {"scores": SCORES, "score_rejects": SCORE_REJECTS}
+PIECE_TOKENS = 20_000_000  # about 2 GiB with propagation (docs/surprise.md)
+
+
+def scores_store(root: Path, dataset: str) -> StageStore:
+    """Return the store of a data set's scores."""
+    return StageStore(root, dataset, STAGE, TABLES, id_column="document_id")
+
+
+def read_scores(root: Path, dataset: str) -> ScoredSet:
+    """Return all scored documents of a data set, in the order of the input.
+
+    Raises:
+        ScoresUnfit: there are none, or shards differ in model, tokenizer or prompts.
+        ManifestCorrupt, TableDamaged, SchemaMismatch: files of the data set are damaged.
+    """
+    store = scores_store(root, dataset)
+    whole = _empty(store)
+    return _filled(whole, store.read("scores"))
+
+
+def read_pieces(root: Path, dataset: str, tokens: int = PIECE_TOKENS) -> Iterator[ScoredSet]:
+    """Yield all scored documents of a data set in pieces of about so many tokens; no group is cut in two.
+
+    Propagation sees one batch: all documents of a group are in one piece, however far apart they lie. A group of more
+    than ``tokens`` makes a larger piece. Documents of a piece are in the order of the input.
+
+    Raises:
+        ScoresUnfit: there are none, or shards differ in model, tokenizer or prompts.
+        ManifestCorrupt, TableDamaged, SchemaMismatch: files of the data set are damaged.
+    """
+    store = scores_store(root, dataset)
+    whole = _empty(store)
+    shards = store.manifest.shards()
+    columns = [store.read_shard("scores", shard, ["group", "token_ids"]) for shard in shards]
+    rows = np.cumsum([0, *(table.num_rows for table in columns)])
+    groups = [name for table in columns for name in table["group"].to_pylist()]
+    sizes = np.concatenate([_list_lengths(table["token_ids"]) for table in columns])
+    piece_of = pieces(groups, sizes, tokens)
+    for piece in range(int(piece_of.max(initial=-1)) + 1):
+        tables = []
+        for place, shard in enumerate(shards):
+            here = np.flatnonzero(piece_of[rows[place] : rows[place + 1]] == piece)
+            if here.size:
+                tables.append(store.read_shard("scores", shard).take(pa.array(here)))
+        yield _filled(whole, pa.concat_tables(tables))
+
+
+def pieces(groups: list[str | None], sizes: I64, most: int) -> I64:
+    """Deal documents out to pieces of at most ``most`` tokens, groups whole, in the order in which they first come.
+
+    Args:
+        groups: of each document, R of them; None for a document that is a group of its own.
+        sizes: tokens of each document, shape (R,).
+        most: tokens of a piece, unless one group alone has more.
+
+    Returns:
+        The number of each document's piece, from 0, shape (R,).
+    """
+    names: dict[object, int] = {}
+    keys = [place if name is None else name for place, name in enumerate(groups)]
+    group = np.array([names.setdefault(key, len(names)) for key in keys], dtype=np.int64)
+    piece, held = 0, 0
+    of_groups = np.zeros(len(names), dtype=np.int64)
+    for number, size in enumerate(np.bincount(group, sizes, len(names))):
+        if held and held + size > most:
+            piece, held = piece + 1, 0
+        of_groups[number] = piece
+        held += int(size)
+    return np.asarray(of_groups[group])
+
+
+def _empty(store: StageStore) -> ScoredSet:
+    """Return no documents, with what the manifest says of those there are."""
+    records = store.manifest.records()
+    if not records:
+        raise ScoresUnfit(f"{store.layout.manifest}: nothing is scored yet: `privasis surprise score` first")
+    (first, what), *others = [(shard, _what(record)) for shard, record in records.items()]
+    for shard, other in others:
+        if other != what:
+            raise ScoresUnfit(
+                f"{store.layout.manifest}: {first.name} and {shard.name} were scored with different models or prompts:"
+                " run `privasis surprise score` again with `--reprocess stale`"
+            )
+    reference, prompts = what
+    content = spec_hash({shard.name: record.files["scores"].sha256 for shard, record in records.items()})
+    return ScoredSet(SCORES.empty_table(), reference, content, prompts)
+
+
+def _what(record: ShardRecord) -> tuple[Reference, dict[str, str]]:
+    notes = record.summary.notes
+    prompts = notes["prompts"]
+    assert isinstance(prompts, dict)
+    return Reference.model_validate(notes["reference"]), {str(name): str(text) for name, text in prompts.items()}
+
+
+def _filled(whole: ScoredSet, table: pa.Table) -> ScoredSet:
+    return ScoredSet(table, whole.reference, whole.sha256, whole.prompts)
+
+
+def _list_lengths(column: pa.ChunkedArray) -> I64:
+    return np.asarray(pc.list_value_length(column).to_numpy(), dtype=np.int64)
