@@ -60,7 +60,7 @@ def assign(place: float, config: SplitConfig, *, verified: bool, full_success: b
         place: of its person, see ``place_of``.
         config: the shares.
         verified: no value of a target was found in its sanitized text.
-        full_success: what the evaluator says of the pipeline's own text; None where it was not, or could not be, judged.
+        full_success: what the evaluator says of the pipeline's own text; None where it could not, or did not, judge.
     """
     if place < config.test:
         if full_success is None:

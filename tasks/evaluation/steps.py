@@ -1,0 +1,311 @@
+"""Evaluation at its edge: what a run is made of, what a shard worker does, and the Prefect task around that."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.tasks import exponential_backoff
+from pydantic import BaseModel, ConfigDict, Field
+
+from infra.llm.types import Reply, Request
+from infra.ray.job import WorkerContext
+from infra.ray.worker import WorkerPool
+from infra.shards import files
+from infra.shards.checks import SchemaMismatch
+from infra.shards.heartbeat import heartbeat
+from infra.shards.ranges import ShardRange
+from infra.shards.spec import spec_hash
+from infra.shards.store import LEASE_TTL_S, StageStore
+from tasks.evaluation.baselines import Baseline, baseline_text
+from tasks.evaluation.case import RECORD_COLUMNS, TRIPLET_COLUMNS, Case, EmptyValue
+from tasks.evaluation.chain import EvaluationChain
+from tasks.evaluation.config import EvaluationConfig
+from tasks.evaluation.outcome import tables
+from tasks.evaluation.outputs import read_outputs
+from tasks.evaluation.prompts import PROMPT_SHAS
+from tasks.evaluation.sanitizers import Sanitizer, from_texts, zero_shot
+from tasks.evaluation.splits import TESTS
+from tasks.evaluation.splitting.steps import splits_store
+from tasks.events import EventLog
+from tasks.records import EVALUATIONS
+from tasks.sanitization.steps import triplets_store
+from tasks.shards.steps import (
+    RETRIES,
+    MixEntry,
+    ShardReceipt,
+    counted,
+    mixed_models,
+    outcomes_of,
+    receipt_of,
+    summary_of,
+    worth_another_try,
+)
+from tasks.synthesis.outcome import Reject
+from tasks.synthesis.steps import records_store
+
+STAGE = "evaluations"
+STAGE_VERSION = 1  # raise it when the code makes other rows of the same replies: finished shards become stale
+TABLES = {"evaluations": EVALUATIONS}
+FOLDER = "evaluations"  # of a data set; holds a folder an evaluation
+
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class BaselineSanitizer(BaseModel):
+    """One that asks no model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["baseline"] = "baseline"
+    baseline: Baseline
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.baseline
+
+
+class OutputsSanitizer(BaseModel):
+    """A file of clean texts made elsewhere."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["outputs"] = "outputs"
+    path: Path
+    sha256: str = Field(description="of the file as it was when the run began")
+
+    @classmethod
+    def of(cls, path: Path) -> "OutputsSanitizer":
+        """Take the file as it is now."""
+        return cls(path=path.resolve(), sha256=_sha256(path))
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.path.stem
+
+
+class ModelSanitizer(BaseModel):
+    """A model that is asked by one prompt."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["model"] = "model"
+    entry: MixEntry
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.entry.endpoint.model
+
+
+AnySanitizer = Annotated[BaselineSanitizer | OutputsSanitizer | ModelSanitizer, Field(discriminator="kind")]
+
+
+class EvaluationJob(BaseModel):
+    """All that a worker needs to evaluate any shard of a run: small, and without secrets."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    root: Path
+    dataset: str
+    seed: int
+    config: EvaluationConfig
+    sanitizer: AnySanitizer
+    evaluator: MixEntry
+    second: MixEntry | None = None
+    only_tests: bool = Field(description="only triplets that `privasis split` has set aside for a test")
+    in_flight: int = Field(ge=1, description="records of one shard worked on at once")
+
+    @property
+    def name(self) -> str:
+        """What the evaluation is called: its folder's name."""
+        return evaluation_name(self.sanitizer.name, self.evaluator.endpoint.model)
+
+    def triplets(self) -> StageStore:
+        """Return where the triplets come from."""
+        return triplets_store(self.root, self.dataset)
+
+    def store(self) -> StageStore:
+        """Return where the judgements go."""
+        return evaluations_store(self.root, self.dataset, self.name)
+
+    def spec_hash(self) -> str:
+        """Fingerprint all that shapes the rows but what is read: its hashes stand beside it."""
+        models = {"evaluator": self.evaluator, "second": self.second}
+        if isinstance(self.sanitizer, ModelSanitizer):
+            models["sanitizer"] = self.sanitizer.entry
+        return spec_hash(
+            self.config,
+            {
+                "seed": self.seed,
+                "sanitizer": [self.sanitizer.kind, self.sanitizer.name],
+                "models": {role: each and each.model_dump(exclude={"endpoint"}) for role, each in models.items()},
+                "prompts": PROMPT_SHAS,
+                "schemas": {name: str(schema) for name, schema in TABLES.items()},
+                "stage_version": STAGE_VERSION,
+            },
+        )
+
+
+def evaluation_name(sanitizer: str, evaluator: str) -> str:
+    """Return the folder's name of an evaluation, such as ``triplets-by-gpt-oss-120b``."""
+    return "-by-".join(_NOT_A_NAME.sub("-", name).strip("-._") or "unnamed" for name in (sanitizer, evaluator))
+
+
+def evaluations_store(root: Path, dataset: str, name: str) -> StageStore:
+    """Return the store of one evaluation: each has a folder of its own, like a data set."""
+    return StageStore(root / dataset / FOLDER, name, STAGE, TABLES, id_column="record_id")
+
+
+def evaluations_of(root: Path, dataset: str, sanitizer: str | None = None) -> dict[str, StageStore]:
+    """Return the evaluations of a data set that have something finished, by name; all, or those of one sanitizer."""
+    folder = root / dataset / FOLDER
+    names = sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+    wanted = evaluation_name(sanitizer, "").removesuffix("unnamed") if sanitizer else ""
+    stores = {name: evaluations_store(root, dataset, name) for name in names if name.startswith(wanted)}
+    return {name: store for name, store in stores.items() if store.manifest.shards()}
+
+
+def input_hashes(job: EvaluationJob, shard: ShardRange) -> Mapping[str, str]:
+    """Return what the evaluation of the triplet shard ``shard`` reads: name -> content hash.
+
+    Raises:
+        KeyError: the shard of records, of triplets or of splits is not committed.
+    """
+    found = {
+        "records": records_store(job.root, job.dataset).manifest.record(shard).files["records"].sha256,
+        "triplets": job.triplets().manifest.record(shard).files["triplets"].sha256,
+    }
+    if isinstance(job.sanitizer, OutputsSanitizer):
+        found["outputs"] = job.sanitizer.sha256
+    if job.only_tests:  # who is tested, not in which test: that is decided by what is judged here
+        found["tested"] = hashlib.sha256("\n".join(sorted(tested(job, shard))).encode()).hexdigest()
+    return found
+
+
+def tested(job: EvaluationJob, shard: ShardRange) -> set[str]:
+    """Return the ids of the triplets of ``shard`` that are to be evaluated.
+
+    Raises:
+        KeyError: the shard of triplets, or of splits where these are asked for, is not committed.
+    """
+    if not job.only_tests:
+        return set(job.triplets().read_shard("triplets", shard, ["record_id"])["record_id"].to_pylist())
+    splits = splits_store(job.root, job.dataset).read_shard("splits", shard, ["record_id", "split"])
+    return {row["record_id"] for row in splits.to_pylist() if row["split"] in TESTS}
+
+
+def cases_of(job: EvaluationJob, shard: ShardRange) -> list[Case]:
+    """Read what is to be evaluated of ``shard``, in order.
+
+    Raises:
+        KeyError: the shard is not committed.
+        SchemaMismatch: an attribute has no value.
+    """
+    wanted = tested(job, shard)
+    records = records_store(job.root, job.dataset).read_shard("records", shard, list(RECORD_COLUMNS))
+    by_id = {row["record_id"]: row for row in records.to_pylist()}
+    triplets = job.triplets().read_shard("triplets", shard, list(TRIPLET_COLUMNS)).to_pylist()
+    try:
+        return [Case.of_rows(row, by_id[row["record_id"]]) for row in triplets if row["record_id"] in wanted]
+    except EmptyValue as error:
+        raise SchemaMismatch(f"{shard.name}: {error}") from error
+
+
+@task(
+    task_run_name="{shard}",
+    retries=RETRIES,
+    retry_delay_seconds=exponential_backoff(10),
+    retry_condition_fn=worth_another_try,
+    cache_policy=NO_CACHE,  # a committed shard is its own cache: the plan leaves it out
+)
+def evaluate_shard(shard: str, job: EvaluationJob, pool: WorkerPool) -> ShardReceipt:
+    """Evaluate one shard of triplets on a worker and wait until it is committed."""
+    return pool.submit(shard, partial(make_evaluations, job, ShardRange.parse(shard)))
+
+
+async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: WorkerContext) -> ShardReceipt:
+    """Judge every record of ``shard`` that is to be, going on from its journal, and commit what was found.
+
+    Raises:
+        KeyError: a shard that it reads is not committed.
+        SchemaMismatch: an attribute has no value.
+        LeaseHeld: another worker has the shard.
+        BackendUnavailable: a model does not answer; what was answered is in the journal.
+        JobStopped: the run was told to stop; what was in flight has ended.
+    """
+    store = job.store()
+    with store.acquire(shard) as lease:
+        async with heartbeat(lease, LEASE_TTL_S):
+            # The hashes before the rows: were these replaced in between, the shard would be made again, never believed.
+            inputs = await asyncio.to_thread(input_hashes, job, shard)
+            cases = await asyncio.to_thread(cases_of, job, shard)
+            with store.journal(lease) as journal:
+                chain = await _chain(job, context, journal, counted(context))
+                outcomes = await outcomes_of(shard, cases, chain.run, context, job.in_flight)
+            receipt = receipt_of(shard, outcomes, journal.replayed)
+            await asyncio.to_thread(
+                store.commit,
+                shard,
+                tables(each for each in outcomes if not isinstance(each, Reject)),
+                lease,
+                len(cases),
+                spec_hash=job.spec_hash(),
+                input_hashes=inputs,
+                summary=summary_of(receipt, outcomes, step_kind=lambda step: step.partition("-")[0]),
+            )
+    return receipt
+
+
+async def _chain(
+    job: EvaluationJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
+) -> EvaluationChain:
+    asked = [job.evaluator, *([job.second] if job.second else [])]
+    evaluator, *second = await mixed_models(asked, context)
+    return EvaluationChain(
+        run_seed=job.seed,
+        config=job.config,
+        sanitizer_name=job.sanitizer.name,
+        sanitizer=await _sanitizer(job, context, log, transcript),
+        evaluator=evaluator,
+        second=second[0] if second else None,
+        log=log,
+        transcript=transcript,
+    )
+
+
+async def _sanitizer(
+    job: EvaluationJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
+) -> Sanitizer:
+    match job.sanitizer:
+        case BaselineSanitizer(baseline=baseline):
+            return from_texts(partial(baseline_text, baseline))
+        case OutputsSanitizer(path=path, sha256=sha256):
+            outputs = await asyncio.to_thread(_outputs, path, sha256)
+            return from_texts(lambda case: outputs[case.record_id])
+        case ModelSanitizer(entry=entry):
+            (model,) = await mixed_models([entry], context)
+            return zero_shot(model, job.seed, job.config, log, transcript)
+
+
+@lru_cache(maxsize=2)
+def _outputs(path: Path, sha256: str) -> Mapping[str, str | None]:
+    """Read a file of outputs once a process.
+
+    Raises:
+        SchemaMismatch: it is not the file any more that the run began with.
+    """
+    if (now := _sha256(path)) != sha256:
+        raise SchemaMismatch(f"{path}: has changed since the run began ({sha256[:12]}, now {now[:12]}): start it again")
+    return read_outputs(path)
+
+
+def _sha256(path: Path) -> str:
+    return files.sha256(path.read_bytes())
