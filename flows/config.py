@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 from infra.engines import models as gguf
 from infra.engines.llama_cpp import LlamaCppConfig
 from infra.engines.simulator.config import SimulatorConfig
+from infra.engines.vllm import VllmConfig
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding
 from infra.shards.ranges import ShardRange
 from tasks.sanitization.config import SanitizationConfig
@@ -32,6 +33,12 @@ class Simulated(SimulatorConfig):
     kind: Literal["simulator"] = "simulator"
     request_timeout_s: float = Field(default=60, gt=0)
     max_in_flight: int = Field(default=256, ge=1)
+
+
+class Vllm(VllmConfig):
+    """A model that replicas of vLLM serve, started and watched by the run."""
+
+    kind: Literal["vllm"] = "vllm"
 
 
 class Remote(Endpoint):
@@ -58,7 +65,7 @@ class MixedEngine(BaseModel):
     )
     repeat_penalty: float | None = Field(default=None, ge=1, le=2, description="for small models, which loop without")
     forbidden_characters: str = Field(default="", description="never in free texts, where the server can see to that")
-    engine: Annotated[Embedded | Simulated | Remote, Field(discriminator="kind")]
+    engine: Annotated[Embedded | Simulated | Vllm | Remote, Field(discriminator="kind")]
 
     @property
     def name(self) -> str:
@@ -73,6 +80,8 @@ class MixedEngine(BaseModel):
                 return {"gguf": known.sha256 if known else self.engine.model}
             case Simulated():
                 return {"simulator": self.engine.model, "seed": self.engine.seed}
+            case Vllm():
+                return {"model": self.engine.model, "chat_template_kwargs": self.engine.chat_template_kwargs}
             case Remote():
                 return {"model": self.engine.model, "extra_body": self.engine.extra_body}
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from flows.config import Embedded, MixedEngine, Remote, RunConfig, Simulated, SimulatedEmbedding
-from infra.engines import llama_cpp
+from flows.config import Embedded, MixedEngine, Remote, RunConfig, Simulated, SimulatedEmbedding, Vllm
+from infra.engines import llama_cpp, vllm
 from infra.engines.simulator import process as simulator
 from infra.engines.simulator.config import SimulatorConfig
 from infra.llm.connect import EmbedderConfig, Endpoint, MiniLM, OpenAIEmbedding
@@ -63,6 +63,8 @@ def _endpoint(entry: MixedEngine, stack: ExitStack) -> Endpoint:
     match entry.engine:
         case Embedded():
             return stack.enter_context(llama_cpp.start(entry.engine))
+        case Vllm():
+            return stack.enter_context(vllm.start(entry.engine))
         case Simulated() as asked:
             config = SimulatorConfig(**asked.model_dump(exclude={"kind", "request_timeout_s", "max_in_flight"}))
             running = stack.enter_context(simulator.start(config))

@@ -2,8 +2,9 @@
 
 from urllib.parse import urlsplit
 
-from flows.config import ConfigError, Embedded, Remote, RunConfig, Simulated
+from flows.config import ConfigError, Embedded, Remote, RunConfig, Simulated, Vllm
 from infra.engines import models as gguf
+from infra.engines import vllm
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, api_key, connect_embedder, price_of
 from infra.llm.types import BackendUnavailable
 from tasks.synthesis.draws import draw
@@ -35,6 +36,7 @@ def check_models(run: RunConfig) -> None:
 
     Raises:
         ModelMissing: the file of an embedded model cannot be found.
+        EngineMissing: vLLM is not installed, or there are too few GPUs for it.
         UnknownPrice: nobody has said what a paid model costs.
         BackendUnavailable: a key is not set, a server does not answer, or the embedder cannot be loaded.
     """
@@ -42,6 +44,8 @@ def check_models(run: RunConfig) -> None:
         match entry.engine:
             case Embedded(model=model):
                 gguf.locate(model)
+            case Vllm() as served:
+                vllm.check_installed(served)
             case Remote() as remote:
                 price_of(remote)
                 check_answers(remote)

@@ -84,7 +84,7 @@ class EngineProcess:
 
 @contextmanager
 def launch(
-    module: str, arguments: Sequence[str] = (), *, log: Path, ready_within_s: float, grace_s: float = 5.0
+    module: str, arguments: Sequence[str] = (), *, log: Path, ready_within_s: float | None, grace_s: float = 5.0
 ) -> Iterator[EngineProcess]:
     """Run ``python -m module`` in a process group of its own, as long as the context lasts.
 
@@ -95,7 +95,7 @@ def launch(
         module: what to run.
         arguments: its command line; anyone on the machine can read it.
         log: file for what it prints; written anew.
-        ready_within_s: from start to the report.
+        ready_within_s: from start to the report; None leaves it to the caller to wait, several start at once then.
         grace_s: from SIGTERM to SIGKILL.
 
     Raises:
@@ -112,7 +112,8 @@ def launch(
         )
     process = EngineProcess(module, child, log)
     try:
-        process.wait_until_ready(ready_within_s)
+        if ready_within_s is not None:
+            process.wait_until_ready(ready_within_s)
         yield process
     finally:
         process.stop(grace_s)

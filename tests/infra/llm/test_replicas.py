@@ -1,0 +1,71 @@
+import asyncio
+from collections import Counter
+
+import pytest
+
+from infra.llm.fake import FakeBackend
+from infra.llm.replicas import ReplicatedBackend
+from infra.llm.types import BackendUnavailable, Message, Reply, Request, RequestRejected
+
+
+def ask(record: str) -> Request:
+    return Request((Message("user", "Hi"),), tags={"record_id": record})
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_a_record_stays_on_its_replica_and_records_are_spread() -> None:
+    gate = asyncio.Event()
+
+    class Slow(FakeBackend):
+        async def complete(self, request: Request) -> Reply:
+            await gate.wait()
+            return await super().complete(request)
+
+    backends = [Slow(lambda _: "yes") for _ in range(3)]
+    async with ReplicatedBackend(backends, patience_s=1) as replicated:
+        calls = [asyncio.create_task(replicated.complete(ask(f"r{i}"))) for i in range(9)]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(*calls)
+        assert [len(each.requests) for each in backends] == [3, 3, 3]
+        for _ in range(4):
+            await replicated.complete(ask("r4"))
+    of_r4 = [Counter(request.tags["record_id"] for request in each.requests)["r4"] for each in backends]
+    assert sorted(of_r4) == [0, 0, 5]
+
+
+async def test_a_dead_replica_is_left_out_and_asked_again_later() -> None:
+    clock = Clock()
+    dead = True
+    flaky = FakeBackend(lambda _: BackendUnavailable("gone") if dead else "back")
+    steady = FakeBackend(lambda _: "yes")
+    async with ReplicatedBackend([flaky, steady], patience_s=60, clock=clock) as replicated:
+        assert [(await replicated.complete(ask(f"r{i}"))).text for i in range(4)] == ["yes"] * 4
+        assert len(flaky.requests) == 1
+        dead = False
+        clock.now = 5.0
+        assert (await replicated.complete(ask("new"))).text == "back"
+
+
+async def test_when_none_answers_the_call_ends_with_the_patience() -> None:
+    clock = Clock()
+    backends = [FakeBackend(lambda _: BackendUnavailable("gone")) for _ in range(2)]
+    async with ReplicatedBackend(backends, patience_s=3, clock=clock) as replicated:
+        with pytest.raises(BackendUnavailable, match=r"none of 2 replicas has answered for 3 s"):
+            await replicated.complete(ask("r"))
+    assert [len(each.requests) for each in backends] == [1, 1]
+
+
+async def test_a_rejected_request_is_not_sent_to_the_others() -> None:
+    backends = [FakeBackend(lambda _: RequestRejected("too long")) for _ in range(2)]
+    async with ReplicatedBackend(backends, patience_s=3) as replicated:
+        with pytest.raises(RequestRejected, match="too long"):
+            await replicated.complete(ask("r"))
+    assert sum(len(each.requests) for each in backends) == 1
