@@ -1,0 +1,84 @@
+"""``privasis surprise calibrate``: a frozen policy, its figures, and a picture of the trade-off."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+from typer import Exit
+
+from flows.commands.errors import Code
+from flows.commands.surprise.opening import labelled, open_scores, read_labels
+from flows.commands.surprise.wanted import Wanted
+from flows.config import ConfigError
+from tasks.surprise.calibrate import Point
+from tasks.surprise.documents import Document
+from tasks.surprise.evaluation.calibration import Calibration, calibrated
+from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
+from tasks.surprise.evaluation.material import combined, conditioning_of, material_of
+from tasks.surprise.evaluation.terminal import render_calibration
+from tasks.surprise.pictures import curves
+from tasks.surprise.scored import ScoredSet
+
+
+def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json: bool) -> None:
+    """Calibrate on the scores in ``folder``, write the policy to ``output``, its figures and picture beside it.
+
+    Raises:
+        ConfigError: an option is misspelled, or the scores are not what it needs.
+        Exit: there is no acceptable point; the reason was printed, and no policy written.
+    """
+    setting = wanted.setting()
+    readings = wanted.readings() or (setting.reading,)
+    scored, documents = _validation(folder, labels)
+    try:
+        conditioning = conditioning_of(scored, readings)
+        procedure = setting.procedure
+        if wanted.features:
+            procedure = combined(procedure, wanted.features, scored, conditioning)
+        material = material_of(scored, procedure, conditioning, documents)
+        found = calibrated(material, procedure, setting.unit, setting.goal, scored.reference, conditioning)
+    except ValueError as error:
+        raise ConfigError(f"{folder}: {error}") from error
+    _write(found, output)
+    if as_json:
+        sys.stdout.write(f"{json.dumps(found.json(), indent=2, allow_nan=False)}\n")
+    else:
+        _print(found, output)
+    if found.policy is None:
+        raise Exit(Code.USAGE)
+
+
+def _validation(folder: Path, labels: Path | None) -> tuple[ScoredSet, Sequence[Document]]:
+    scored = open_scores(folder)
+    if labels is None:
+        kept = labelled(scored, folder)
+        return kept, kept.documents
+    try:
+        return scored, with_labels(scored.documents, read_labels(labels))
+    except LabelsUnfit as error:
+        raise ConfigError(f"{labels}: {error}") from error
+
+
+def _write(found: Calibration, output: Path) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if found.policy is not None:
+        output.write_text(f"{found.policy.to_json()}\n", encoding="utf-8")
+    report = output.with_suffix(".report.json")
+    report.write_text(f"{json.dumps(found.json(), indent=2, allow_nan=False)}\n", encoding="utf-8")
+    if found.scores is not None and found.curve.targets and found.curve.others:
+        chosen = found.chosen if isinstance(found.chosen, Point) else None
+        picture = curves.calibration(found.curve, found.scores, found.operating, chosen, found.procedure.rule)
+        output.with_suffix(".png").write_bytes(picture)
+
+
+def _print(found: Calibration, output: Path) -> None:
+    console = Console()
+    console.print(render_calibration(found))
+    written = [output.with_suffix(".png"), output.with_suffix(".report.json")]
+    if found.policy is not None:
+        written.insert(0, output)
+    names = ", ".join(str(path) for path in written if path.exists())
+    console.print(Text(f"\nWritten: {names}"), soft_wrap=True)

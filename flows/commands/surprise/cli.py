@@ -1,0 +1,172 @@
+"""The commands ``privasis surprise ...``: what they are called with. What they do is imported when they run."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option, Typer
+
+surprise_app = Typer(
+    no_args_is_help=True,
+    help="Find and mask what a public model finds surprising (Surprise Masking).",
+)
+
+ScoresFolder = Annotated[Path, Argument(metavar="SCORES_DIR", help="Folder that `privasis surprise score` wrote.")]
+Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
+METHOD = "How windows are selected"
+GOAL = "What the threshold is for (one of them; default --recall .95)"
+
+
+@surprise_app.command()
+def calibrate(
+    folder: ScoresFolder,
+    output: Annotated[Path, Option("--output", "-o", metavar="FILE", help="Where to write the policy.")] = Path(
+        "policy.json"
+    ),
+    labels: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="JSONL or Parquet: document_id, start, end, category; instead of the scores' own."),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        Option(metavar="NAME", help="A setting of the paper, such as code-pii; the options below change it."),
+    ] = None,
+    windows: Annotated[
+        str | None,
+        Option(
+            metavar="KIND",
+            help="fixed:N, lines, sentences, fields, responses, segments, whole.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    score: Annotated[
+        str | None,
+        Option(metavar="KIND", help="mean, top:N, prompted, contrast, or top:3+prompted.", rich_help_panel=METHOD),
+    ] = None,
+    feature: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME",
+            help="Average standardised features instead of one score; repeat it: contrast, plain:lines.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    rule: Annotated[
+        str | None, Option(metavar="KIND", help="global, or local:N among N neighbours.", rich_help_panel=METHOD)
+    ] = None,
+    consensus: Annotated[
+        int | None, Option(min=1, metavar="K", help="Selected windows that must hold a token.", rich_help_panel=METHOD)
+    ] = None,
+    propagate: Annotated[
+        int | None,
+        Option(
+            min=0,
+            metavar="N",
+            help="Mask repeats of N masked tokens within a group; 0 for not.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        Option(metavar="UNIT", help="token, character, line, sentence, segment, completion.", rich_help_panel=GOAL),
+    ] = None,
+    recall: Annotated[
+        float | None, Option(metavar="SHARE", help="Least masking with this target recall.", rich_help_panel=GOAL)
+    ] = None,
+    best_f1: Annotated[bool, Option("--best-f1", help="The best F1.", rich_help_panel=GOAL)] = False,
+    collateral_cap: Annotated[
+        float | None,
+        Option(metavar="SHARE", help="Highest recall that masks at most this share of the rest.", rich_help_panel=GOAL),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Choose a threshold on labelled scores and freeze it as a policy, with a picture of the trade-off beside it.
+
+    \b
+    privasis surprise calibrate scores/validation --preset creddata -o policy.json
+    privasis surprise calibrate scores/mine --labels spans.jsonl --windows lines --unit line --best-f1
+    privasis surprise calibrate scores/mine --windows fixed:4 --consensus 4 --propagate 4 --recall .95
+    """  # noqa: D301 - \b keeps the lines apart
+    from flows.commands.surprise import calibrate as command
+    from flows.commands.surprise.wanted import Wanted
+
+    command.run(
+        folder,
+        output,
+        labels,
+        Wanted(
+            preset=preset,
+            windows=windows,
+            score=score,
+            features=tuple(feature or ()),
+            rule=rule,
+            consensus=consensus,
+            propagate=propagate,
+            unit=unit,
+            recall=recall,
+            best_f1=best_f1,
+            collateral_cap=collateral_cap,
+        ),
+        json,
+    )
+
+
+@surprise_app.command()
+def evaluate(
+    folder: ScoresFolder,
+    policy: Annotated[
+        list[Path] | None, Option("--policy", metavar="FILE", help="A policy to judge; repeat it to compare.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, Option("--method", metavar="NAME", help="Another method beside them; repeat it.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        Option(metavar="UNIT", help="token, character, line, sentence, segment, completion; default: the policy's."),
+    ] = None,
+    labels: Annotated[
+        Path | None, Option(metavar="FILE", help="JSONL or Parquet: document_id, start, end, category.")
+    ] = None,
+    validation: Annotated[
+        Path | None,
+        Option(
+            metavar="SCORES_DIR",
+            help="Labelled scores that thresholds come from: draws both ROC curves, and holds --transfer out.",
+        ),
+    ] = None,
+    transfer: Annotated[
+        str | None,
+        Option(
+            metavar="STRATUM", help="Calibrate on each category, language, ... and use that threshold on the others."
+        ),
+    ] = None,
+    in_documents: Annotated[
+        bool, Option("--in-documents", help="Judge a category only on documents that hold it (as PIIBench does).")
+    ] = False,
+    output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Write all figures as JSON.")] = None,
+    picture: Annotated[Path | None, Option(metavar="FILE", help="Draw the ROC curves as PNG.")] = None,
+    json: Json = False,
+) -> None:
+    """Judge frozen policies and other methods on labelled scores: recall, collateral, F1, AUROC, by category.
+
+    \b
+    privasis surprise evaluate scores/test --policy policy.json
+    privasis surprise evaluate scores/test --policy a.json --policy b.json --validation scores/val --picture roc.png
+    privasis surprise evaluate scores/test --policy policy.json --validation scores/val --transfer language
+    """  # noqa: D301
+    from flows.commands.surprise import evaluate as command
+
+    command.run(
+        folder,
+        command.Asked(
+            policies=tuple(policy or ()),
+            methods=tuple(method or ()),
+            unit=unit,
+            labels=labels,
+            validation=validation,
+            transfer=transfer,
+            in_documents=in_documents,
+        ),
+        output,
+        picture,
+        json,
+    )

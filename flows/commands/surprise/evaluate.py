@@ -1,0 +1,172 @@
+"""``privasis surprise evaluate``: policies and other methods side by side on labelled scores."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from flows.commands.surprise.opening import check_reference, labelled, open_policy, open_scores, read_labels
+from flows.config import ConfigError
+from tasks.surprise.baselines.methods import Material, Method, SurpriseMasking
+from tasks.surprise.calibrate import Goal
+from tasks.surprise.documents import Document
+from tasks.surprise.evaluation.compare import Compared, compared
+from tasks.surprise.evaluation.counting import tally
+from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
+from tasks.surprise.evaluation.material import material_of
+from tasks.surprise.evaluation.notation import Misspelled, unit_of
+from tasks.surprise.evaluation.terminal import render_results, render_transfer
+from tasks.surprise.evaluation.transfer import TransferTable, transfer_table
+from tasks.surprise.pictures import curves
+from tasks.surprise.policy import Policy, Unit
+from tasks.surprise.scored import ScoredSet, ScoresUnfit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be evaluated, as the command line says it."""
+
+    policies: tuple[Path, ...]
+    methods: tuple[str, ...]
+    unit: str | None
+    labels: Path | None
+    validation: Path | None
+    transfer: str | None
+    in_documents: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Contestant:
+    """A method with what it works on: the labelled documents, and those it was, or is, calibrated on."""
+
+    method: Method
+    threshold: float | None
+    goal: Goal
+    material: Material
+    validation: Material | None
+
+
+def run(folder: Path, asked: Asked, output: Path | None, picture: Path | None, as_json: bool) -> None:
+    """Judge what was asked for on the scores in ``folder``; write figures and picture where that was asked for.
+
+    Raises:
+        ConfigError: an option is wrong, or the scores are not what a policy needs.
+    """
+    if not asked.policies and not asked.methods:
+        raise ConfigError("nothing to evaluate: give --policy FILE, --method NAME, or several of them")
+    policies = {path: open_policy(path) for path in asked.policies}
+    try:
+        unit = _unit(asked.unit, policies)
+        contestants = _contestants(folder, asked, policies)
+        found = [_compared(each, unit, in_documents=asked.in_documents) for each in contestants]
+        table = None if asked.transfer is None else _transfer(contestants[0], asked.transfer, unit)
+    except (Misspelled, ScoresUnfit, ValueError) as error:
+        raise ConfigError(f"{folder}: {error}") from error
+    figures = _json(found, unit, table)
+    if output is not None:
+        output.write_text(f"{figures}\n", encoding="utf-8")
+    if picture is not None:
+        picture.write_bytes(_picture(found))
+    if as_json:
+        sys.stdout.write(f"{figures}\n")
+        return
+    console = Console()
+    console.print(render_results([each.result for each in found], unit))
+    if table is not None:
+        console.print(render_transfer(table))
+    for path in filter(None, (output, picture)):
+        console.print(Text(f"Written: {path}"), soft_wrap=True)
+
+
+def _unit(asked: str | None, policies: dict[Path, Policy]) -> Unit:
+    if asked is not None:
+        return unit_of(asked)
+    return next((policy.achieved.unit for policy in policies.values()), "character")
+
+
+def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy]) -> list[Contestant]:
+    scored, documents = _labelled(folder, asked.labels)
+    validation = None if asked.validation is None else _labelled(asked.validation, None)
+    found = []
+    for path, policy in policies.items():
+        check_reference(policy, scored, path)
+        sets = [(scored, documents), *([validation] if validation else [])]
+        materials = [material_of(part, policy.procedure, policy.conditioning, labels) for part, labels in sets]
+        method = SurpriseMasking(policy.procedure, name=path.stem)
+        held_out = materials[1] if validation else None
+        found.append(Contestant(method, policy.threshold, policy.goal, materials[0], held_out))
+    for name in asked.methods:
+        found.append(_other(name, scored, documents, validation))
+    return found
+
+
+def _other(
+    name: str,
+    scored: ScoredSet,
+    documents: Sequence[Document],
+    validation: tuple[ScoredSet, Sequence[Document]] | None,
+) -> Contestant:
+    raise Misspelled(f"--method {name}: no such method")
+
+
+def _labelled(folder: Path, labels: Path | None) -> tuple[ScoredSet, Sequence[Document]]:
+    scored = open_scores(folder)
+    if labels is None:
+        kept = labelled(scored, folder)
+        return kept, kept.documents
+    try:
+        return scored, with_labels(scored.documents, read_labels(labels))
+    except LabelsUnfit as error:
+        raise ConfigError(f"{labels}: {error}") from error
+
+
+def _compared(contestant: Contestant, unit: Unit, *, in_documents: bool) -> Compared:
+    return compared(
+        contestant.method,
+        contestant.material,
+        unit,
+        threshold=contestant.threshold,
+        goal=contestant.goal,
+        validation=contestant.validation,
+        in_documents=in_documents,
+    )
+
+
+def _transfer(first: Contestant, by: str, unit: Unit) -> TransferTable:
+    rule = first.method.rule
+    if rule is None:
+        raise Misspelled(f"{first.method.name} has no threshold to transfer: name a policy first")
+    application = tally(first.material, first.method.levels(first.material), unit)
+    if first.validation is None:
+        documents = first.material.documents
+        return transfer_table(application, documents, None, documents, by, rule, first.goal)
+    validation = tally(first.validation, first.method.levels(first.validation), unit)
+    return transfer_table(
+        validation, first.validation.documents, application, first.material.documents, by, rule, first.goal
+    )
+
+
+def _picture(found: Sequence[Compared]) -> bytes:
+    drawable = [each for each in found if each.curve.targets and each.curve.others]
+    if not drawable:
+        raise ConfigError("no ROC curve to draw: the documents hold no targets, or nothing else")
+    pairs = [
+        curves.RocPair(each.result.method, each.validation, each.curve)
+        for each in drawable
+        if each.validation is not None
+    ]
+    if len(pairs) == len(drawable):
+        return curves.roc(pairs)
+    return curves.roc_of_methods([curves.NamedCurve(each.result.method, each.curve) for each in drawable])
+
+
+def _json(found: Sequence[Compared], unit: Unit, table: TransferTable | None) -> str:
+    figures: dict[str, Any] = {"unit": unit, "methods": [each.json() for each in found]}
+    if table is not None:
+        figures["transfer"] = table.json()
+    return json.dumps(figures, indent=2, allow_nan=False)

@@ -1,0 +1,92 @@
+"""Scores, labels and policies that a person names by their files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import ValidationError
+
+from flows.config import ConfigError
+from tasks.surprise.policy import Policy, PolicyMismatch
+from tasks.surprise.scored import ScoredSet, ScoresUnfit
+from tasks.surprise.store.steps import read_scores
+
+
+def open_scores(folder: Path) -> ScoredSet:
+    """Return all scored documents under ``folder``, which is ``<root>/<data set>``.
+
+    Raises:
+        ConfigError: there is no such folder, or no scores of one model in it.
+    """
+    home = folder.resolve()
+    if not home.is_dir():
+        raise ConfigError(f"{folder}: no such folder; scores are in the folder that `privasis surprise score` names")
+    try:
+        return read_scores(home.parent, home.name)
+    except ScoresUnfit as error:
+        raise ConfigError(f"{folder}: {error}") from error
+    except ValueError as error:  # a name that no data set can have
+        raise ConfigError(f"{folder}: not a data set: {error}") from error
+
+
+def labelled(scored: ScoredSet, folder: Path) -> ScoredSet:
+    """Restrict to the documents that somebody looked at: of the others, no label means nothing.
+
+    Raises:
+        ConfigError: nobody looked at any.
+    """
+    if not scored.labelled.any():
+        raise ConfigError(
+            f"{folder}: none of {len(scored)} documents is labelled: give --labels, a file of"
+            " document_id, start, end and category, or score data that come with labels"
+        )
+    return scored if scored.labelled.all() else scored.take(scored.labelled)
+
+
+def open_policy(path: Path) -> Policy:
+    """Read a policy.
+
+    Raises:
+        ConfigError: there is no such file, or it is no policy of this version.
+    """
+    try:
+        return Policy.from_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such policy; `privasis surprise calibrate` makes one") from error
+    except PolicyMismatch as error:
+        raise ConfigError(f"{path}: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"{path}: not a policy: {place}: {first['msg']}") from error
+
+
+def check_reference(policy: Policy, scored: ScoredSet, path: Path) -> None:
+    """Refuse scores of another model or tokenizer than the policy's.
+
+    Raises:
+        ConfigError: they are.
+    """
+    try:
+        policy.check(scored.reference)
+    except PolicyMismatch as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def read_labels(path: Path) -> list[dict[str, Any]]:
+    """Read the rows of a label file.
+
+    Raises:
+        ConfigError: it is neither Parquet nor one JSON object a line.
+    """
+    try:
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path).to_dicts()
+        with path.open(encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines if line.strip()]
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ConfigError(f"{path}: neither Parquet nor one JSON object a line: {error}") from error
+    if not all(isinstance(row, dict) for row in rows):
+        raise ConfigError(f"{path}: each line is one JSON object with document_id, start, end")
+    return rows

@@ -1,0 +1,125 @@
+"""Tables of calibration and evaluation in a terminal; names from data go through ``visible`` and never as markup."""
+
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tasks.report.formats import NOTHING, count, fixed, percent
+from tasks.report.marks import visible
+from tasks.surprise.calibrate import NoPoint, Point
+from tasks.surprise.evaluation.calibration import Calibration
+from tasks.surprise.evaluation.results import Figures, Result, auroc_of
+from tasks.surprise.evaluation.transfer import TransferTable
+
+MOST_CATEGORIES = 30
+
+
+def render_calibration(calibration: Calibration) -> RenderableType:
+    """Show the operating points, the chosen threshold and the advice."""
+    curve = calibration.curve
+    head = Text(
+        f"{calibration.documents:,} labelled documents, {calibration.spans:,} spans;"
+        f" {curve.targets:,} private {calibration.unit}s of {curve.targets + curve.others:,};"
+        f" AUROC {fixed(auroc_of(curve), 3)}; F1 of masking everything {fixed(calibration.mask_everything_f1, 3)}"
+    )
+    table = _table("operating points", ("", "threshold", "recall", "collateral", "precision", "F1"))
+    for each in calibration.operating:
+        table.add_row(Text(each.name), *_point_cells(each.point))
+    table.add_section()
+    table.add_row(Text("chosen", "bold"), *_point_cells(calibration.chosen), style="bold cyan")
+    parts: list[RenderableType] = [head, Text(), table]
+    if calibration.result is not None and len(calibration.result.categories) > 1:
+        parts += [Text(), _categories([calibration.result])]
+    return Group(*parts, Text(), *(_advised(sentence) for sentence in calibration.advice))
+
+
+def render_results(results: Sequence[Result], unit: str) -> RenderableType:
+    """Show several methods side by side, overall and for each category."""
+    everything = next((result.overall.counts.mask_everything_f1 for result in results), None)
+    table = _table(
+        f"by {unit}; F1 of masking everything {fixed(everything, 3)}",
+        ("method", "threshold", "recall", "collateral", "precision", "F1", "AUROC", "masked"),
+    )
+    for result in results:
+        table.add_row(Text(visible(result.method)), _threshold(result.threshold), *_cells(result.overall))
+    parts: list[RenderableType] = [table]
+    if any(len(result.categories) > 1 for result in results):
+        parts += [Text(), _categories(results)]
+    return Group(*parts)
+
+
+def render_transfer(table: TransferTable) -> RenderableType:
+    """Show F1 by the group a threshold comes from and the group it is used on, as SM Table 12."""
+    where = "on other documents" if table.held_out else "on the documents it was found on: no held-out figures"
+    shown = _table(
+        f"F1 of thresholds transferred across {visible(table.by)}, {where}",
+        ("calibrated on", "threshold", "there", *map(visible, table.groups)),
+    )
+    reasons: list[RenderableType] = []
+    for source, point in table.table.calibrated.items():
+        name = Text(visible(source))
+        if isinstance(point, NoPoint):
+            shown.add_row(name, NOTHING, NOTHING, *(NOTHING for _ in table.groups))
+            reasons.append(Text(visible(f"{source}: {point.reason}"), "dim"))
+            continue
+        cells = []
+        for used_on in table.groups:
+            counts = table.table.counts.get((source, used_on))
+            cells.append(Text(fixed(counts.f1 if counts else None, 3), "bold" if source == used_on else ""))
+        shown.add_row(name, _threshold(point.threshold), fixed(point.counts.f1, 3), *cells)
+    return Group(shown, *reasons)
+
+
+def _categories(results: Sequence[Result]) -> Table:
+    table = _table("F1 of each category, other categories left out", ("category", "units", *_names(results)))
+    sizes = {name: each.counts.targets for result in results for name, each in result.categories.items()}
+    shown = sorted(sizes, key=lambda name: (-sizes[name], name))
+    for name in shown[:MOST_CATEGORIES]:
+        figures = (result.categories.get(name) for result in results)
+        cells = (NOTHING if each is None else fixed(each.counts.f1, 3) for each in figures)
+        table.add_row(Text(visible(name)), count(sizes[name]), *cells)
+    if len(shown) > MOST_CATEGORIES:
+        table.add_row(Text(f"and {len(shown) - MOST_CATEGORIES} more, in the JSON", "dim"))
+    return table
+
+
+def _names(results: Iterable[Result]) -> list[str]:
+    return [visible(result.method) for result in results]
+
+
+def _table(title: str, headings: Sequence[str]) -> Table:
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(Text(heading), justify="left" if place == 0 else "right", overflow="fold")
+    return table
+
+
+def _point_cells(point: Point | NoPoint) -> list[str | Text]:
+    if isinstance(point, NoPoint):
+        return [NOTHING] * 5
+    counts = point.counts
+    shares = (percent(counts.tpr), percent(counts.fpr), percent(counts.precision))
+    return [_threshold(point.threshold), *shares, fixed(counts.f1, 3)]
+
+
+def _cells(figures: Figures) -> list[str]:
+    counts = figures.counts
+    return [
+        percent(counts.tpr),
+        percent(counts.fpr),
+        percent(counts.precision),
+        fixed(counts.f1, 3),
+        fixed(figures.auroc, 3),
+        percent(counts.masked_share),
+    ]
+
+
+def _threshold(threshold: float | None) -> str:
+    return NOTHING if threshold is None else f"{threshold:.6g}"
+
+
+def _advised(sentence: str) -> Text:
+    return Text.assemble(("• ", "bold yellow"), visible(sentence))
