@@ -6,7 +6,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from infra.llm.dialect import Dialect
+from infra.llm.limiter import Limiter, Terms
+from infra.llm.limits import AdaptiveLimit, Limit
 from infra.llm.prices import Price, list_price
+from infra.llm.shared_limit import SharedLimit
 from infra.llm.types import Backend, BackendUnavailable, Embedder
 
 
@@ -21,11 +24,18 @@ class Endpoint(BaseModel):
 
     model: str = Field(min_length=1)
     base_url: str | None = Field(default=None, description="ends in /v1; none means the SDK's default, OpenAI itself")
+    replicas: tuple[str, ...] = Field(default=(), description="further servers of the same model, addresses as above")
     api_key_env: str | None = Field(
         default="OPENAI_API_KEY", description="name of the variable that holds the key; none for a server without keys"
     )
     request_timeout_s: float = Field(default=300, gt=0, description="from sending to the last byte, without our queue")
-    max_in_flight: int = Field(default=64, ge=1, description="requests open at once, per client; 429s lower it")
+    max_in_flight: int = Field(
+        default=64, ge=1, description="requests open at once, all workers together; 429s lower it"
+    )
+    requests_per_minute: float | None = Field(
+        default=None, gt=0, description="what the account allows, all workers together; none reads it off the headers"
+    )
+    tokens_per_minute: float | None = Field(default=None, gt=0, description="likewise, read and written together")
     max_attempts: int = Field(default=6, ge=1, description="tries of one call; see infra.llm.retry for 429")
     max_wait_s: float = Field(default=900, gt=0, description="time one call may spend waiting between its tries")
     extra_body: dict[str, JsonValue] = Field(
@@ -35,6 +45,9 @@ class Endpoint(BaseModel):
         default=None, description="USD per million tokens, or a name in the price table; none means the model's name"
     )
     # Where servers differ:
+    adapter: Literal["openai", "litellm"] = Field(
+        default="openai", description="who speaks to it: litellm (an extra) knows providers with other protocols"
+    )
     sends_seed: bool = True
     sends_temperature: bool = Field(default=True, description="OpenAI's reasoning models take no temperature, no top_p")
     length_field: Literal["max_tokens", "max_completion_tokens"] = Field(
@@ -95,19 +108,49 @@ def api_key(endpoint: Endpoint) -> str:
     return key
 
 
-def connect(endpoint: Endpoint) -> Backend:
+def limit_of(endpoint: Endpoint, limiter: Limiter | None) -> Limit:
+    """Return the limit that the calls of one client go through: shared with others, where there is a limiter."""
+    if limiter is None:
+        return AdaptiveLimit(endpoint.max_in_flight)
+    terms = Terms(endpoint.max_in_flight, endpoint.requests_per_minute, endpoint.tokens_per_minute)
+    return SharedLimit(limiter, f"{endpoint.base_url or 'OpenAI'} {endpoint.model}", terms)
+
+
+def connect(endpoint: Endpoint, limiter: Limiter | None = None) -> Backend:
     """Return a client for ``endpoint``; it opens no connection before ``async with``.
+
+    Args:
+        endpoint: what to connect to.
+        limiter: of the run; without one, the client has the server to itself.
 
     Raises:
         BackendUnavailable: the key is missing.
+        PackageMissing: the adapter needs an extra that is not installed.
     """
+    if endpoint.adapter == "litellm":
+        from infra.llm.litellm_api import LiteLLMBackend
+
+        return LiteLLMBackend(endpoint, api_key(endpoint), limit_of(endpoint, limiter))
     from infra.llm.openai_api import OpenAIBackend  # here: the SDK takes a second to import, a configuration does not
 
-    return OpenAIBackend(endpoint, api_key(endpoint))
+    if not endpoint.replicas:
+        return OpenAIBackend(endpoint, api_key(endpoint), limit_of(endpoint, limiter))
+    from infra.llm.replicas import ReplicatedBackend
+
+    # A replica that fails is given up soon: its calls go to the others. Each has a limit of its own.
+    alone = endpoint.model_copy(update={"replicas": (), "max_attempts": min(2, endpoint.max_attempts)})
+    each = [alone.model_copy(update={"base_url": address}) for address in (endpoint.base_url, *endpoint.replicas)]
+    return ReplicatedBackend(
+        [OpenAIBackend(one, api_key(one), limit_of(one, limiter)) for one in each], patience_s=endpoint.max_wait_s
+    )
 
 
-def connect_embedder(config: EmbedderConfig) -> Embedder:
+def connect_embedder(config: EmbedderConfig, limiter: Limiter | None = None) -> Embedder:
     """Return the embedder that ``config`` describes.
+
+    Args:
+        config: which.
+        limiter: of the run; without one, the client has its server to itself.
 
     Raises:
         BackendUnavailable: the key, or a package that carries the model, is missing.
@@ -120,4 +163,4 @@ def connect_embedder(config: EmbedderConfig) -> Embedder:
         case OpenAIEmbedding():
             from infra.llm.openai_api import OpenAIEmbedder
 
-            return OpenAIEmbedder(config, api_key(config.endpoint))
+            return OpenAIEmbedder(config, api_key(config.endpoint), limit_of(config.endpoint, limiter))

@@ -8,7 +8,7 @@ import orjson
 
 from infra.llm.connect import Endpoint
 from infra.llm.retry import Throttled, TransientFailure, retry_after
-from infra.llm.types import BackendUnavailable, RequestRejected
+from infra.llm.types import BackendGone, RequestRejected
 
 _REJECTED = frozenset({400, 413, 422})
 _TRANSIENT = frozenset({408, 409, 425, 429})  # and everything from 500
@@ -45,7 +45,7 @@ def raise_for_status(
 
     Raises:
         RequestRejected: the request will never work.
-        BackendUnavailable: the configuration has to change first.
+        BackendGone: the configuration has to change first.
         TransientFailure: another try may work.
     """
     try:
@@ -60,7 +60,7 @@ def raise_for_error_object(error: object, endpoint: Endpoint) -> NoReturn:
     """Raise what an error object inside HTTP 200 means, as if it had come with the status it names.
 
     Raises:
-        RequestRejected, BackendUnavailable, TransientFailure: as ``raise_for_status``.
+        RequestRejected, BackendGone, TransientFailure: as ``raise_for_status``.
     """
     fields = error if isinstance(error, dict) else {}
     code = str(fields.get("code"))
@@ -76,10 +76,10 @@ def _raise(kind: str, status: int, error: object, endpoint: Endpoint, retry_afte
     code, message = _read(error)
     where = f"{endpoint.model}: HTTP {status}"
     if code in _FAULTS_OF_CONFIGURATION:
-        raise BackendUnavailable(f"{where}: {_FAULTS_OF_CONFIGURATION[code]} ({message})")
+        raise BackendGone(f"{where}: {_FAULTS_OF_CONFIGURATION[code]} ({message})", endpoint.model)
     if status in {401, 402, 403} or (status in _REJECTED and _API_KEY.search(message)):
         variable = endpoint.api_key_env or "none; set api_key_env, the server wants a key"
-        raise BackendUnavailable(f"{where}: check the key (variable: {variable}) and what its account may use")
+        raise BackendGone(f"{where}: check the key (variable: {variable}) and what its account may use", endpoint.model)
     if status in _REJECTED or _TOO_LONG.search(message):
         raise RequestRejected(f"{where}: {message}")
     if status == 429:
@@ -87,7 +87,7 @@ def _raise(kind: str, status: int, error: object, endpoint: Endpoint, retry_afte
     if status in _TRANSIENT or status >= 500:
         raise TransientFailure(kind, f"HTTP {status}: {message}", retry_after_s)
     address = endpoint.base_url or "(OpenAI's)"
-    raise BackendUnavailable(f"{where}: check the model's name and the base URL {address} ({message})")
+    raise BackendGone(f"{where}: check the model's name and the base URL {address} ({message})", endpoint.model)
 
 
 def _read(error: Any) -> tuple[str, str]:  # noqa: ANN401 - whatever a server sends

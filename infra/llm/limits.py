@@ -1,25 +1,125 @@
-"""How many requests may be open at once: additive increase, multiplicative decrease, as TCP does it."""
+"""The door to one server: first come, first served, no more inside at once than its window allows."""
 
 import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Self
+from typing import Protocol, Self
 
-Clock = Callable[[], float]
+from infra.llm.quotas import Quotas
+from infra.llm.types import BackendGone
+from infra.llm.window import Clock, Window
+
 Sleep = Callable[[float], Awaitable[None]]
 
-DECREASE = 0.75  # of the limit, at the first sign of pressure in a round trip
-STEPS_TO_CEILING = 32  # round trips without pressure from nothing to the ceiling
 _LOOK_AGAIN_S = 0.1  # while held
 
 
-class AdaptiveLimit:
-    """A first-come-first-served semaphore that narrows under pressure (429s, timeouts) and widens again on success.
+class Limit(Protocol):
+    """What stands between the calls of one client and the server."""
 
-    One round trip of pressure narrows it once: requests sent before the last decrease say nothing new. While the
-    server's Retry-After runs, nobody is let through, unless the server answers a request that was sent after the one it
-    refused: then it did not mean everyone (one replica of several, or one request with too many tokens).
+    async def enter(self, tokens: int) -> None:
+        """Wait for a place for one try that will take about ``tokens``.
+
+        Raises:
+            BackendGone: the server will answer nobody any more.
+            BackendUnavailable: who deals out the places does not answer.
+        """
+        ...
+
+    def leave(self, tokens: int, used: int) -> None:
+        """Give the place back; it was entered for ``tokens``, the server has charged ``used``."""
+        ...
+
+    def widen(self, sent_at: float) -> None:
+        """Count an answer to the request sent at ``sent_at``."""
+        ...
+
+    def narrow(self, sent_at: float, retry_after_s: float | None) -> None:
+        """Count pressure on the request sent at ``sent_at``."""
+        ...
+
+    def fail(self) -> None:
+        """Count a failure that is no pressure."""
+        ...
+
+    def observe(self, quotas: Quotas) -> None:
+        """Take in what the server says is left of its quotas."""
+        ...
+
+    def shut(self, error: BackendGone) -> None:
+        """Let nobody in any more: each who waits or comes is told ``error``."""
+        ...
+
+    async def open(self) -> None:
+        """Begin."""
+        ...
+
+    async def close(self) -> None:
+        """End, and give back what is held."""
+        ...
+
+
+class Queue:
+    """Who waits for a place, and how many have one.
+
+    Args:
+        is_free: whether one more who needs so many tokens may go in now.
+    """
+
+    def __init__(self, is_free: Callable[[int], bool]) -> None:
+        self.open = 0
+        self._is_free = is_free
+        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that those who wait need together."""
+        return sum(tokens for _, tokens in self._waiting)
+
+    async def enter(self, tokens: int, took: Callable[[int], None]) -> None:
+        """Wait for a place; ``took`` is called in the moment in which it is given."""
+        if not self._waiting and self._is_free(tokens):
+            self.open += 1
+            took(tokens)
+            return
+        turn = asyncio.get_running_loop().create_future()
+        turn.add_done_callback(lambda done: None if done.cancelled() else done.exception())  # seen, if nobody waits
+        self._waiting.append((turn, tokens))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled() and turn.exception() is None:
+                self.leave(took)  # let in and cancelled in the same turn of the loop: the place goes to the next
+            raise
+
+    def leave(self, took: Callable[[int], None]) -> None:
+        """Give a place back."""
+        self.open -= 1
+        self.let_in(took)
+
+    def let_in(self, took: Callable[[int], None]) -> None:
+        """Give places to those who wait, as long as there are any."""
+        while self._waiting and self._is_free(self._waiting[0][1]):
+            turn, tokens = self._waiting.popleft()
+            if not turn.done():
+                self.open += 1
+                took(tokens)
+                turn.set_result(None)
+
+    def refuse(self, error: BaseException) -> None:
+        """Tell all who wait ``error``."""
+        while self._waiting:
+            turn, _ = self._waiting.popleft()
+            if not turn.done():
+                turn.set_exception(error)
+
+
+class AdaptiveLimit:
+    """The limit of a client that has the server to itself; it knows no quotas but what 429s tell.
 
     Args:
         ceiling: requests open at once without pressure.
@@ -28,72 +128,70 @@ class AdaptiveLimit:
     """
 
     def __init__(self, ceiling: int, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
-        self._ceiling = ceiling
-        self._limit = float(ceiling)
-        self._open = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._clock = clock
+        self._window = Window(ceiling, clock)
+        self._queue = Queue(lambda _: self._queue.open < self._window.width)
         self._sleep = sleep
-        self._narrowed_at = float("-inf")
-        self._closed_until = float("-inf")
-        self._refused_sent_at = float("-inf")  # when the request was sent whose refusal closed it
+        self._gone: BackendGone | None = None
 
     @property
     def current(self) -> int:
         """Requests that may be open at once now."""
-        return int(self._limit)
+        return self._window.width
+
+    async def enter(self, tokens: int = 0) -> None:
+        """Wait for a place, and until the server takes requests again."""
+        self._check()
+        await self._queue.enter(tokens, _nothing)
+        try:
+            while (left_s := self._window.held_s) > 0:
+                await self._sleep(min(left_s, _LOOK_AGAIN_S))
+                self._check()
+        except BaseException:
+            self.leave()
+            raise
+
+    def leave(self, tokens: int = 0, used: int = 0) -> None:
+        """Give the place back."""
+        self._queue.leave(_nothing)
 
     def widen(self, sent_at: float) -> None:
-        """Count a success of the request sent at ``sent_at``: a full window of them adds one step."""
-        if sent_at > self._refused_sent_at:
-            self._closed_until = float("-inf")
-        step = max(1.0, self._ceiling / STEPS_TO_CEILING)
-        self._limit = min(float(self._ceiling), self._limit + step / self._limit)
-        self._let_in()
+        """Count a success of the request sent at ``sent_at``."""
+        self._window.widen(sent_at)
+        self._queue.let_in(_nothing)
 
     def narrow(self, sent_at: float, retry_after_s: float | None) -> None:
         """Count pressure on the request sent at ``sent_at``; hold everyone for as long as the server asks."""
-        now = self._clock()
-        if sent_at >= self._narrowed_at:
-            self._limit = max(1.0, self._limit * DECREASE)
-            self._narrowed_at = now
-        if retry_after_s is not None:
-            self._closed_until = max(self._closed_until, now + retry_after_s)
-            self._refused_sent_at = max(self._refused_sent_at, sent_at)
+        self._window.narrow(sent_at, retry_after_s)
+
+    def fail(self) -> None:
+        """Count a failure that is no pressure."""
+        self._window.fail()
+
+    def observe(self, quotas: Quotas) -> None:
+        """Wait for the 429: a lone client has no budget of tokens to share."""
+
+    def shut(self, error: BackendGone) -> None:
+        """Let nobody in any more."""
+        self._gone = error
+        self._queue.refuse(error)
+
+    async def open(self) -> None:
+        """Nothing to begin."""
+
+    async def close(self) -> None:
+        """Nothing to give back."""
 
     async def __aenter__(self) -> Self:
-        await self._enter()
-        try:
-            while (left_s := self._closed_until - self._clock()) > 0:
-                await self._sleep(min(left_s, _LOOK_AGAIN_S))
-        except BaseException:
-            self._leave()
-            raise
+        await self.enter()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        self._leave()
+        self.leave()
 
-    async def _enter(self) -> None:
-        if not self._waiting and self._open < self.current:
-            self._open += 1
-            return
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():  # let in and cancelled in the same turn of the loop: the place goes to the next
-                self._leave()
-            raise
+    def _check(self) -> None:
+        if self._gone is not None:
+            raise self._gone
 
-    def _leave(self) -> None:
-        self._open -= 1
-        self._let_in()
 
-    def _let_in(self) -> None:
-        while self._waiting and self._open < self.current:
-            turn = self._waiting.popleft()
-            if not turn.cancelled():
-                self._open += 1
-                turn.set_result(None)
+def _nothing(_: int) -> None:
+    """Take nothing but the place."""

@@ -14,8 +14,11 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from infra.llm.connect import Endpoint, OpenAIEmbedding
 from infra.llm.failures import raise_for_status
-from infra.llm.limits import AdaptiveLimit
-from infra.llm.retry import CallCounters, Retrier, RetryPolicy, TimedOut, TransientFailure
+from infra.llm.lengths import CHARACTERS_A_TOKEN, Lengths
+from infra.llm.limits import Limit
+from infra.llm.meter import METER
+from infra.llm.quotas import read_quotas
+from infra.llm.retry import CallCounters, Expected, Retrier, RetryPolicy, Size, TimedOut, TransientFailure
 from infra.llm.types import Reply, Request, Usage
 from infra.llm.wire import chat_body, encode, read_reply, read_vectors
 
@@ -23,18 +26,21 @@ from infra.llm.wire import chat_body, encode, read_reply, read_vectors
 _KEEP_ALIVE_S = 4.0
 
 
-class _Channel:
-    """POSTs JSON to one endpoint.
+class Channel:
+    """POSTs JSON to one endpoint, within its limit.
 
     The SDK supplies address, headers and transport. Its request building and response models would take more CPU than
     all the rest (1.3 ms a call against 0.3 ms without, one core, 256 in flight), so bytes go straight to its client.
     """
 
-    def __init__(self, endpoint: Endpoint, key: str) -> None:
+    def __init__(self, endpoint: Endpoint, key: str, limit: Limit) -> None:
+        policy = RetryPolicy(max_attempts=endpoint.max_attempts, max_wait_s=endpoint.max_wait_s)
+        self.retrier = Retrier(endpoint.model, policy, limit)
+        self._limit = limit
         self._endpoint = endpoint
-        limit = endpoint.max_in_flight  # as many connections as requests: none waits for a connection
+        most = endpoint.max_in_flight  # as many connections as requests: none waits for a connection
         self._http = DefaultAioHttpClient(
-            limits=httpx2.Limits(max_connections=limit, keepalive_expiry=_KEEP_ALIVE_S),
+            limits=httpx2.Limits(max_connections=most, keepalive_expiry=_KEEP_ALIVE_S),
             timeout=None,  # one deadline for the whole request instead, in post()
             trust_env=not _is_loopback(endpoint.base_url),  # a proxy cannot reach an engine on loopback
         )
@@ -63,11 +69,18 @@ class _Channel:
             raise TimedOut("timeout", f"no answer within {timeout_s:g} s") from error
         except (httpx2.RequestError, ClientError, OSError) as error:
             raise TransientFailure("connection", f"{type(error).__name__}: {error}") from error
+        self._limit.observe(read_quotas(response.headers))
         if response.status_code != 200:
             raise_for_status(response.status_code, response.headers, response.content, self._endpoint, time.time())
         return response.content
 
+    async def open(self) -> None:
+        """Begin to hold places of the limit."""
+        await self._limit.open()
+
     async def close(self) -> None:
+        """Give them back and close all connections."""
+        await self._limit.close()
         await self._http.aclose()
 
 
@@ -81,21 +94,16 @@ def _is_loopback(base_url: str | None) -> bool:
         return False
 
 
-def _retrier(endpoint: Endpoint) -> Retrier:
-    policy = RetryPolicy(max_attempts=endpoint.max_attempts, max_wait_s=endpoint.max_wait_s)
-    return Retrier(endpoint.model, policy, AdaptiveLimit(endpoint.max_in_flight))
-
-
 class OpenAIBackend:
     """A chat model behind the OpenAI protocol.
 
     ``counters`` tells how many tries its calls took.
     """
 
-    def __init__(self, endpoint: Endpoint, key: str) -> None:
+    def __init__(self, endpoint: Endpoint, key: str, limit: Limit) -> None:
         self._endpoint = endpoint
-        self._retrier = _retrier(endpoint)
-        self._channel = _Channel(endpoint, key)
+        self._lengths = Lengths()
+        self._channel = Channel(endpoint, key, limit)
         self._url = self._channel.url("chat/completions")
 
     @property
@@ -106,7 +114,7 @@ class OpenAIBackend:
     @property
     def counters(self) -> CallCounters:
         """Tries, answers and failures so far."""
-        return self._retrier.counters
+        return self._channel.retrier.counters
 
     async def complete(self, request: Request) -> Reply:
         """Answer ``request``, after retries where they can help.
@@ -123,9 +131,10 @@ class OpenAIBackend:
             latency_s = time.monotonic() - sent_at
             return read_reply(answer, self._endpoint, wants_json=request.schema is not None, latency_s=latency_s)
 
-        return await self._retrier.call(ask)
+        return await self._channel.retrier.call(ask, self._lengths.size_of(request))
 
     async def __aenter__(self) -> Self:
+        await self._channel.open()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -138,12 +147,11 @@ class OpenAIEmbedder:
     ``counters`` tells how many tries its calls took, ``usage`` how many tokens they cost.
     """
 
-    def __init__(self, config: OpenAIEmbedding, key: str) -> None:
+    def __init__(self, config: OpenAIEmbedding, key: str, limit: Limit) -> None:
         self.usage = Usage()
         self._config = config
         self._endpoint = config.endpoint
-        self._retrier = _retrier(self._endpoint)
-        self._channel = _Channel(self._endpoint, key)
+        self._channel = Channel(self._endpoint, key, limit)
         self._url = self._channel.url("embeddings")
 
     @property
@@ -159,7 +167,7 @@ class OpenAIEmbedder:
     @property
     def counters(self) -> CallCounters:
         """Tries, answers and failures so far."""
-        return self._retrier.counters
+        return self._channel.retrier.counters
 
     async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors of shape (len(texts), dimension), in the order of ``texts``.
@@ -182,11 +190,15 @@ class OpenAIEmbedder:
             answer = await self._channel.post(self._url, body)
             vectors, usage = read_vectors(answer, self._endpoint, count=len(texts), dimension=self.dimension)
             self.usage += usage
+            METER.get().embed(self.model, usage)
             return vectors
 
-        return await self._retrier.call(ask)
+        expected = sum(map(len, texts)) // CHARACTERS_A_TOKEN
+        size: Size[npt.NDArray[np.float32]] = Size(lambda: Expected(expected, expected), lambda _: expected)
+        return await self._channel.retrier.call(ask, size)
 
     async def __aenter__(self) -> Self:
+        await self._channel.open()
         return self
 
     async def __aexit__(self, *exc: object) -> None:

@@ -2,22 +2,26 @@
 
 import asyncio
 import random
-import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
-from infra.llm.limits import AdaptiveLimit, Clock, Sleep
-from infra.llm.types import BackendUnavailable, RequestRejected
+from infra.llm.budget import RetryBudget
+from infra.llm.limits import Limit, Sleep
+from infra.llm.meter import METER
+from infra.llm.quotas import SECONDS, duration_s
+from infra.llm.types import BackendGone, BackendUnavailable, RequestRejected, Usage
+from infra.llm.window import Clock
 
 T = TypeVar("T")
 
-_SECONDS = re.compile(r"\d+(?:\.\d+)?")
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+GONE_AGAIN_S = 1.0  # before a refusal for good is believed
+UNLIKELY = 1e-5  # that a call fails so often by bad luck alone
+NO_TOKENS = Usage()
 
 
 class TransientFailure(Exception):
@@ -27,13 +31,15 @@ class TransientFailure(Exception):
         kind: a short name to count by: ``http_503``, ``timeout``, ``connection``, ``no_choices``.
         detail: what happened, for a person; without request or reply text.
         retry_after_s: how long the server asked us to wait.
+        usage: tokens of a reply that was no use, as the server reported them: they are paid for.
     """
 
-    def __init__(self, kind: str, detail: str, retry_after_s: float | None = None) -> None:
-        super().__init__(kind, detail, retry_after_s)
+    def __init__(self, kind: str, detail: str, retry_after_s: float | None = None, usage: Usage = NO_TOKENS) -> None:
+        super().__init__(kind, detail, retry_after_s, usage)
         self.kind = kind
         self.detail = detail
         self.retry_after_s = retry_after_s
+        self.usage = usage
 
     def __str__(self) -> str:
         return self.detail
@@ -72,11 +78,77 @@ class CallCounters:
     sent: int = 0
     answered: int = 0
     failures: Counter[str] = field(default_factory=Counter)  # failed tries by kind
+    wasted: Usage = NO_TOKENS  # of replies that were no use
     waited_s: float = 0.0  # between tries, summed over calls
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{kind} {count}" for kind, count in self.failures.most_common()) or "none"
         return f"{self.sent} sent, {self.answered} answered, failures: {kinds}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Tokens that one try is expected to take."""
+
+    prompt: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Size(Generic[T]):
+    """How large a call is: before it is sent, and when it was answered."""
+
+    expected: Callable[[], Expected]
+    used: Callable[[T], int]
+
+
+FREE_OF_TOKENS: Size[Any] = Size(Expected, lambda _: 0)
+
+
+@dataclass(slots=True)
+class _Failures:
+    """The failed tries of one call, and what became of the client's other calls in the meantime.
+
+    Attributes:
+        errors: those other than 429s.
+        stalled: 429s in a row without an answer to anyone.
+        refusals: for good.
+        others_answered: whether anyone was answered between the last two.
+    """
+
+    counters: CallCounters
+    count: int = 0
+    errors: int = 0
+    stalled: int = 0
+    refusals: int = 0
+    others_answered: bool = False
+    _answered_at_start: int = field(init=False)
+    _failed_at_start: int = field(init=False)
+    _answered_before: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._answered_at_start = self._answered_before = self.counters.answered
+        self._failed_at_start = self.counters.failures.total()
+
+    def add(self, failure: TransientFailure) -> None:
+        self.count += 1
+        self.look()
+        if isinstance(failure, Throttled):
+            self.stalled = 0 if self.others_answered else self.stalled + 1
+        else:
+            self.errors += 1
+
+    def look(self) -> bool:
+        self.others_answered = self.counters.answered > self._answered_before
+        self._answered_before = self.counters.answered
+        return self.others_answered
+
+    def are_its_own_fault(self, max_attempts: int) -> bool:
+        """Tell a call that cannot work from one that was unlucky: where a third of all calls fails, some fail often."""
+        answered = self.counters.answered - self._answered_at_start
+        failed = self.counters.failures.total() - self._failed_at_start - self.count - self.refusals
+        share = failed / (failed + answered)
+        return share**self.errors < UNLIKELY or self.errors >= 4 * max_attempts
 
 
 class Retrier:
@@ -85,7 +157,7 @@ class Retrier:
     Args:
         name: the model, for messages.
         policy: when to give up.
-        limit: shared by all calls of the client.
+        limit: shared by all calls of the client, if not by all clients.
         clock: seconds, monotonic.
         sleep: how to wait.
         uniform: draws from [0, 1).
@@ -95,7 +167,7 @@ class Retrier:
         self,
         name: str,
         policy: RetryPolicy,
-        limit: AdaptiveLimit,
+        limit: Limit,
         *,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
@@ -105,63 +177,101 @@ class Retrier:
         self._name = name
         self._policy = policy
         self._limit = limit
+        self._budget = RetryBudget(clock)
         self._clock = clock
         self._sleep = sleep
         self._uniform = uniform
 
-    async def call(self, send: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, send: Callable[[], Awaitable[T]], size: Size[T] = FREE_OF_TOKENS) -> T:
         """Return what ``send`` returns, after as many tries as the policy allows.
+
+        Args:
+            send: makes one try.
+            size: how many tokens a try is expected to take, and how many an answer took.
 
         Raises:
             RequestRejected: it failed to the last, while others were answered between its last two tries: the fault is
                 its own (a prompt that hangs or crashes the server), and must not cost the shard.
             BackendUnavailable: it failed to the last and nobody was answered either, or it would wait too long.
+            BackendGone: nobody will be answered any more.
         """
-        failed = errors = stalled = 0  # stalled: 429s in a row without an answer to anyone
+        own = _Failures(self.counters)
         waited_s = 0.0
-        answered_before = self.counters.answered
         while True:
             try:
-                return await self._try(send)
+                answer = await self._try(send, size)
             except TransientFailure as failure:
-                last = failure
-            others_answered = self.counters.answered > answered_before
-            answered_before = self.counters.answered
-            failed += 1
-            if isinstance(last, Throttled):
-                stalled = 0 if others_answered else stalled + 1
+                own.add(failure)
+                wait_s = self._wait_s(own.count, failure.retry_after_s)
+                waited_s += wait_s
+                self._give_up_if_vain(own, failure, waited_s)
+            except BackendGone as gone:
+                self._believe(own, gone)
+                wait_s = GONE_AGAIN_S
             else:
-                errors += 1
-            if errors + stalled >= self._policy.max_attempts:
-                if others_answered and failed > 1:
-                    raise RequestRejected(
-                        f"{self._name}: failed {failed} times while other calls were answered, at last: {last}"
-                    ) from last
-                raise BackendUnavailable(f"{self._name}: failed {failed} times, at last: {last}") from last
-            wait_s = self._wait_s(failed, last.retry_after_s)
-            waited_s += wait_s
-            if waited_s > self._policy.max_wait_s:
-                raise BackendUnavailable(
-                    f"{self._name}: would wait {waited_s:.0f} s in all, more than {self._policy.max_wait_s:.0f} s, "
-                    f"after {failed} failures, at last: {last}"
-                ) from last
+                self._budget.earn()
+                return answer
             self.counters.waited_s += wait_s
             await self._sleep(wait_s)
+            while (wait_s := self._budget.take()) > 0:
+                await self._sleep(wait_s)
 
-    async def _try(self, send: Callable[[], Awaitable[T]]) -> T:
-        async with self._limit:
+    def _give_up_if_vain(self, own: "_Failures", last: TransientFailure, waited_s: float) -> None:
+        if own.errors + own.stalled >= self._policy.max_attempts:
+            if not own.others_answered:
+                raise BackendUnavailable(f"{self._name}: failed {own.count} times, at last: {last}") from last
+            if own.count > 1 and own.are_its_own_fault(self._policy.max_attempts):
+                raise RequestRejected(
+                    f"{self._name}: failed {own.count} times while other calls were answered, at last: {last}"
+                ) from last
+        if waited_s > self._policy.max_wait_s:
+            raise BackendUnavailable(
+                f"{self._name}: would wait {waited_s:.0f} s in all, more than {self._policy.max_wait_s:.0f} s, "
+                f"after {own.count} failures, at last: {last}"
+            ) from last
+
+    def _believe(self, own: "_Failures", gone: BackendGone) -> None:
+        """Let a refusal for good pass once: a gateway may refuse one request like that, or for one moment."""
+        own.refusals += 1
+        others_answered = own.look()
+        if own.refusals == 1:
+            return
+        if others_answered:
+            raise RequestRejected(f"{gone} twice, while other calls were answered") from gone
+        self._limit.shut(gone)
+        raise gone
+
+    async def _try(self, send: Callable[[], Awaitable[T]], size: Size[T]) -> T:
+        expected = size.expected()
+        await self._limit.enter(expected.total)
+        used = expected.prompt  # of a try that fails, unless the server says otherwise
+        try:
             sent_at = self._clock()
             self.counters.sent += 1
             try:
                 answer = await send()
             except TransientFailure as failure:
-                self.counters.failures[failure.kind] += 1
+                self._count(failure)
                 if isinstance(failure, Throttled | TimedOut):
                     self._limit.narrow(sent_at, self._bearable(failure.retry_after_s))
+                    used = 0 if isinstance(failure, Throttled) else used
+                if not isinstance(failure, Throttled):
+                    self._limit.fail()
+                raise
+            except BackendGone:
+                self.counters.failures["gone"] += 1
                 raise
             self.counters.answered += 1
+            used = size.used(answer)
             self._limit.widen(sent_at)
             return answer
+        finally:
+            self._limit.leave(expected.total, used)
+
+    def _count(self, failure: TransientFailure) -> None:
+        self.counters.failures[failure.kind] += 1
+        self.counters.wasted += failure.usage
+        METER.get().waste(self._name, failure.usage)
 
     def _bearable(self, retry_after_s: float | None) -> float | None:
         """Holding every call for longer than one may wait would hide that the backend is unavailable."""
@@ -183,12 +293,12 @@ def retry_after(headers: Mapping[str, str], now_s: float) -> float | None:
         headers: with lower-case or case-insensitive names.
         now_s: wall clock, seconds since the epoch, for dates.
     """
-    if _SECONDS.fullmatch(milliseconds := headers.get("retry-after-ms", "")):
+    if SECONDS.fullmatch(milliseconds := headers.get("retry-after-ms", "")):
         return float(milliseconds) / 1000
     if value := headers.get("retry-after", "").strip():
-        return float(value) if _SECONDS.fullmatch(value) else _seconds_until(value, now_s)
+        return float(value) if SECONDS.fullmatch(value) else _seconds_until(value, now_s)
     resets = [
-        _duration_s(headers.get(f"x-ratelimit-reset-{quota}", ""))
+        duration_s(headers.get(f"x-ratelimit-reset-{quota}", ""))
         for quota in ("requests", "tokens")
         if headers.get(f"x-ratelimit-remaining-{quota}") == "0"
     ]
@@ -203,14 +313,3 @@ def _seconds_until(date: str, now_s: float) -> float | None:
     if moment.tzinfo is None:  # "-0000" reads as no zone; HTTP dates are in UTC
         moment = moment.replace(tzinfo=UTC)
     return max(0.0, moment.timestamp() - now_s)
-
-
-def _duration_s(text: str) -> float | None:
-    """Read ``6m0s``, ``7.66s``, ``120ms`` or plain seconds."""
-    if _SECONDS.fullmatch(text):
-        return float(text)
-    match = _DURATION.fullmatch(text)
-    if match is None or not text:
-        return None
-    hours, minutes, seconds, milliseconds = (float(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000

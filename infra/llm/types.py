@@ -100,6 +100,23 @@ class BackendUnavailable(ModelError):
     """The backend cannot answer now, after the client's own retries: give up the shard, try it later."""
 
 
+class BackendGone(BackendUnavailable):
+    """The backend will never answer as it is configured: the key is revoked, the model gone, the account empty.
+
+    Trying again is no use before a person has changed something.
+
+    Attributes:
+        model: whose it was.
+    """
+
+    def __init__(self, message: str, model: str) -> None:
+        super().__init__(message, model)  # both, so that it pickles
+        self.model = model
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class ReplyUnusable(ModelError):
     """The backend answered, but not with something usable: ask again or quarantine.
 

@@ -70,14 +70,15 @@ def read_reply(body: bytes, endpoint: Endpoint, *, wants_json: bool, latency_s: 
         RequestRejected, BackendUnavailable: it holds an error object that says so.
     """
     answer = _read_object(body, endpoint)
+    usage = _usage(answer)
     choices = answer.get("choices")
     if not choices:
-        raise TransientFailure("no_choices", "a reply without choices")
+        raise TransientFailure("no_choices", "a reply without choices", usage=usage)
     choice = _fields(choices[0]) if isinstance(choices, list) else {}
     message = _fields(choice.get("message"))
     reason = choice.get("finish_reason")
     if not message or not isinstance(reason, str) or reason not in _FINISH:
-        raise TransientFailure("unfinished", f"a reply with finish reason {reason!r}")
+        raise TransientFailure("unfinished", f"a reply with finish reason {reason!r}", usage=usage)
     finish_reason = _FINISH[reason]
     text, reasoning = split_message(message)
     if not text and isinstance(refusal := message.get("refusal"), str) and refusal:
@@ -86,7 +87,7 @@ def read_reply(body: bytes, endpoint: Endpoint, *, wants_json: bool, latency_s: 
         # Servers' reasoning parsers file a constrained answer that has no closing tag under reasoning. Free text stays
         # there: whether it is an answer or a leak, nobody can tell.
         text, reasoning = reasoning, ""
-    return Reply(text, finish_reason, _usage(answer), str(answer.get("model") or endpoint.model), reasoning, latency_s)
+    return Reply(text, finish_reason, usage, str(answer.get("model") or endpoint.model), reasoning, latency_s)
 
 
 def read_vectors(

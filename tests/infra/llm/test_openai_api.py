@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 
 from infra.llm.connect import Endpoint, OpenAIEmbedding, connect, connect_embedder
+from infra.llm.limits import AdaptiveLimit
 from infra.llm.openai_api import OpenAIBackend, OpenAIEmbedder
 from infra.llm.types import BackendUnavailable, Message, Request, RequestRejected, Usage
 
@@ -18,6 +19,10 @@ ASK = Request((Message("user", "Hi"),))
 
 def _endpoint(base_url: str, **changes: Any) -> Endpoint:
     return Endpoint(**{"model": "m", "base_url": base_url, "api_key_env": None, "max_attempts": 1} | changes)
+
+
+def _backend(endpoint: Endpoint) -> OpenAIBackend:
+    return OpenAIBackend(endpoint, "none", AdaptiveLimit(endpoint.max_in_flight))
 
 
 def _chat(text: str = "Hello.") -> web.Response:
@@ -50,7 +55,7 @@ async def test_a_server_that_recovers_is_tried_again(serve: Serve) -> None:
     async def handle(_: web.Request) -> web.Response:
         return answers.pop(0)
 
-    async with OpenAIBackend(_endpoint(await serve(handle), max_attempts=2), "none") as backend:
+    async with _backend(_endpoint(await serve(handle), max_attempts=2)) as backend:
         assert (await backend.complete(ASK)).text == "Hello."
         assert backend.counters.failures == {"http_503": 1}
 
@@ -59,7 +64,7 @@ async def test_a_rejected_request_is_sent_once(serve: Serve) -> None:
     async def handle(_: web.Request) -> web.Response:
         return web.json_response({"error": {"message": "context length exceeded"}}, status=400)
 
-    async with OpenAIBackend(_endpoint(await serve(handle), max_attempts=5), "none") as backend:
+    async with _backend(_endpoint(await serve(handle), max_attempts=5)) as backend:
         with pytest.raises(RequestRejected, match="context length exceeded"):
             await backend.complete(ASK)
         assert backend.counters.sent == 1
@@ -70,7 +75,7 @@ async def test_a_hanging_server_times_out_although_it_keeps_the_connection(serve
         await asyncio.sleep(30)
         return _chat()
 
-    async with OpenAIBackend(_endpoint(await serve(handle), request_timeout_s=0.05), "none") as backend:
+    async with _backend(_endpoint(await serve(handle), request_timeout_s=0.05)) as backend:
         with pytest.raises(BackendUnavailable, match=r"no answer within 0\.05 s"):
             await backend.complete(ASK)
         assert backend.counters.failures == {"timeout": 1}
@@ -85,7 +90,7 @@ async def test_a_slow_drip_is_bounded_by_the_whole_request(serve: Serve) -> None
             await asyncio.sleep(0.02)
         return response
 
-    async with OpenAIBackend(_endpoint(await serve(handle), request_timeout_s=0.1), "none") as backend:
+    async with _backend(_endpoint(await serve(handle), request_timeout_s=0.1)) as backend:
         with pytest.raises(BackendUnavailable, match="no answer within"):
             await backend.complete(ASK)
 
@@ -96,7 +101,7 @@ async def test_waiting_for_a_permit_is_not_request_time(serve: Serve) -> None:
         return _chat()
 
     endpoint = _endpoint(await serve(handle), max_in_flight=1, request_timeout_s=0.4)
-    async with OpenAIBackend(endpoint, "none") as backend:  # the last of eight waits 0.7 s for its turn
+    async with _backend(endpoint) as backend:  # the last of eight waits 0.7 s for its turn
         replies = await asyncio.gather(*[backend.complete(ASK) for _ in range(8)])
     assert [reply.text for reply in replies] == ["Hello."] * 8
     assert max(reply.latency_s for reply in replies) < 0.4
@@ -108,7 +113,7 @@ async def test_a_reset_connection_is_a_failed_try(serve: Serve) -> None:
         request.transport.abort()
         return _chat()
 
-    async with OpenAIBackend(_endpoint(await serve(handle)), "none") as backend:
+    async with _backend(_endpoint(await serve(handle))) as backend:
         with pytest.raises(BackendUnavailable):
             await backend.complete(ASK)
         assert backend.counters.failures == {"connection": 1}
@@ -123,14 +128,14 @@ async def test_a_body_cut_short_is_a_failed_try(serve: Serve) -> None:
         request.transport.abort()
         return response
 
-    async with OpenAIBackend(_endpoint(await serve(handle)), "none") as backend:
+    async with _backend(_endpoint(await serve(handle))) as backend:
         with pytest.raises(BackendUnavailable):
             await backend.complete(ASK)
         assert backend.counters.failures == {"connection": 1}
 
 
 async def test_nobody_there_is_unavailable() -> None:
-    async with OpenAIBackend(_endpoint("http://127.0.0.1:9/v1"), "none") as backend:
+    async with _backend(_endpoint("http://127.0.0.1:9/v1")) as backend:
         with pytest.raises(BackendUnavailable, match="m: failed 1 times"):
             await backend.complete(ASK)
 
@@ -161,7 +166,7 @@ async def test_as_many_requests_are_open_as_allowed_and_no_more(serve: Serve) ->
         inside -= 1
         return _chat()
 
-    async with OpenAIBackend(_endpoint(await serve(handle), max_in_flight=150), "none") as backend:
+    async with _backend(_endpoint(await serve(handle), max_in_flight=150)) as backend:
         await asyncio.wait_for(asyncio.gather(*[backend.complete(ASK) for _ in range(200)]), 20)
     assert peak == 150
 
