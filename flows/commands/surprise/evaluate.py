@@ -10,10 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from flows.commands.surprise.methods import Surroundings, method_of
 from flows.commands.surprise.opening import check_reference, labelled, open_policy, open_scores, read_labels
 from flows.config import ConfigError
-from tasks.surprise.baselines.methods import Material, Method, SurpriseMasking
-from tasks.surprise.calibrate import Goal
+from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
+from tasks.surprise.calibrate import BestF1, Goal
 from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.compare import Compared, compared
 from tasks.surprise.evaluation.counting import tally
@@ -100,18 +101,24 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy]) -> li
         method = SurpriseMasking(policy.procedure, name=path.stem)
         held_out = materials[1] if validation else None
         found.append(Contestant(method, policy.threshold, policy.goal, materials[0], held_out))
+    first = next(iter(found), None)
+    plain = [_plain(scored, documents), *([_plain(*validation)] if validation else [])]
+    masked = None
+    if first is not None and first.threshold is not None:
+        masked = (AtThreshold(first.method, first.threshold), first.material)
     for name in asked.methods:
-        found.append(_other(name, scored, documents, validation))
+        other = method_of(name, Surroundings(plain[0], masked))
+        goal = BestF1() if first is None else first.goal
+        if first is not None and "policy" in name:  # its scores may be prompted ones
+            found.append(Contestant(other, None, goal, first.material, first.validation))
+        else:
+            found.append(Contestant(other, None, goal, plain[0], plain[1] if validation else None))
     return found
 
 
-def _other(
-    name: str,
-    scored: ScoredSet,
-    documents: Sequence[Document],
-    validation: tuple[ScoredSet, Sequence[Document]] | None,
-) -> Contestant:
-    raise Misspelled(f"--method {name}: no such method")
+def _plain(scored: ScoredSet, documents: Sequence[Document]) -> Material:
+    """The documents with the scores of the text alone, or whatever scores there are."""
+    return Material(documents, scored.batch(scored.conditionings[0]))
 
 
 def _labelled(folder: Path, labels: Path | None) -> tuple[ScoredSet, Sequence[Document]]:

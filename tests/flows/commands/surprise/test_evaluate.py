@@ -101,3 +101,18 @@ def test_scores_of_another_model_are_refused(policy: Path, tmp_path: Path) -> No
     policy.write_text(json.dumps(changed))
     scores = write_scores(tmp_path / "test", [score_row(0, "abc", None, labelled=True)])
     assert "calibrated with" in str(invoke("evaluate", scores, "--policy", policy).exception)
+
+
+def test_other_methods_stand_beside_a_policy(policy: Path, test_scores: Path) -> None:
+    names = ["oracle", "random", "random:0.5", "stm:3", "goldfish:3", "policy&oracle"]
+    asked = [part for name in names for part in ("--method", name)]
+    result = invoke("evaluate", test_scores, "--policy", policy, *asked, "--json")
+    assert result.exit_code == 0, result.output
+    figures = {each["method"]: each for each in json.loads(result.output)["methods"]}
+    assert figures["oracle"]["f1"] == 1.0
+    masked = {name: each["true_positives"] + each["false_positives"] for name, each in figures.items()}
+    assert masked["random"] in (11, 14)  # the budget of the policy, 11 tokens of 28; or half of them
+    assert (figures["STM"]["true_positives"], masked["STM"]) == (8, 13)  # 2 nats: perplexity 7.4, 1 nat: 2.7
+    both = next(each for name, each in figures.items() if "&" in name)
+    assert (both["true_positives"], both["false_positives"]) == (6, 0)
+    assert "credsweeper" in str(invoke("evaluate", test_scores, "--method", "luck").exception)

@@ -1,0 +1,131 @@
+"""Methods beside Surprise Masking, by the names that a command line gives them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tasks.surprise.baselines.combined import Intersection, Union
+from tasks.surprise.baselines.detected import Detected
+from tasks.surprise.baselines.fixed import Oracle, Random, masked_tokens
+from tasks.surprise.baselines.goldfish import GoldfishPaper, GoldfishReference
+from tasks.surprise.baselines.loss import SelectiveTokenMasking
+from tasks.surprise.baselines.methods import AtThreshold, Material, Method
+from tasks.surprise.baselines.privacy_filter import Decoded, LogOdds, Remembering
+from tasks.surprise.evaluation.notation import Misspelled
+
+NAMES = (
+    "oracle, random (as many tokens as the first policy masks) or random:SHARE, goldfish:K, goldfish-reference:K, stm"
+    " or stm:PERPLEXITY, detect-secrets, credsweeper, presidio, opf:MODEL, opf-log-odds:MODEL; policy, the first one;"
+    " unions such as 'policy|credsweeper' and intersections such as 'policy&credsweeper'"
+)
+SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What some methods need of the evaluation around them.
+
+    Attributes:
+        material: the documents with plain scores.
+        policy: the first policy at its threshold, and the material it works on; None where there is none.
+    """
+
+    material: Material
+    policy: tuple[AtThreshold, Material] | None
+
+
+def method_of(text: str, around: Surroundings) -> Method:
+    """Make the method of this name.
+
+    Raises:
+        Misspelled: there is none, or it needs a policy.
+    """
+    for sign, join in (("|", Union), ("&", Intersection)):
+        if sign in text:
+            return join(tuple(method_of(part.strip(), around) for part in text.split(sign)))
+    name, _, argument = text.partition(":")
+    make = _METHODS.get(name)
+    if make is None:
+        raise Misspelled(f"--method {text}: there are {NAMES}")
+    try:
+        return make(argument, around)
+    except ValueError as error:
+        if isinstance(error, Misspelled):
+            raise
+        raise Misspelled(f"--method {text}: {error}; there are {NAMES}") from error
+
+
+def _policy(argument: str, around: Surroundings) -> Method:
+    if around.policy is None:
+        raise Misspelled("--method policy: give a --policy for it to stand for")
+    return around.policy[0]
+
+
+def _random(argument: str, around: Surroundings) -> Method:
+    material = around.material
+    if argument:
+        share = float(argument)
+        budget = round(share * int(material.scored("random").supervised.sum()))
+    else:
+        if around.policy is None:
+            raise Misspelled("--method random: give a --policy whose budget it matches, or a share such as random:0.1")
+        budget = masked_tokens(*around.policy)
+    return Random.matched(SEED, budget, [material])
+
+
+def _goldfish(argument: str, around: Surroundings) -> Method:
+    return GoldfishPaper(int(argument or 3), name=f"Goldfish k={argument or 3}")
+
+
+def _goldfish_reference(argument: str, around: Surroundings) -> Method:
+    return GoldfishReference(int(argument or 3), name=f"Goldfish (reference) k={argument or 3}")
+
+
+def _stm(argument: str, around: Surroundings) -> Method:
+    return SelectiveTokenMasking(float(argument or 2.5))
+
+
+def _detect_secrets(argument: str, around: Surroundings) -> Method:
+    from infra.detectors.detect_secrets import DetectSecrets  # an extra
+
+    return Detected(DetectSecrets())
+
+
+def _credsweeper(argument: str, around: Surroundings) -> Method:
+    from infra.detectors.credsweeper import CredSweeper  # an extra
+
+    return Detected(CredSweeper())
+
+
+def _presidio(argument: str, around: Surroundings) -> Method:
+    from infra.detectors.presidio import Presidio  # an extra
+
+    return Detected(Presidio())
+
+
+def _classifier(model: str) -> Remembering:
+    from infra.detectors.privacy_filter import OPENAI_PRIVACY_FILTER, PrivacyFilter  # torch: an extra
+
+    return Remembering(PrivacyFilter.load(model or OPENAI_PRIVACY_FILTER))
+
+
+def _opf(argument: str, around: Surroundings) -> Method:
+    return Decoded(_classifier(argument))
+
+
+def _opf_log_odds(argument: str, around: Surroundings) -> Method:
+    return LogOdds(_classifier(argument))
+
+
+_METHODS: Mapping[str, Callable[[str, Surroundings], Method]] = {
+    "policy": _policy,
+    "oracle": lambda argument, around: Oracle(),
+    "random": _random,
+    "goldfish": _goldfish,
+    "goldfish-reference": _goldfish_reference,
+    "stm": _stm,
+    "detect-secrets": _detect_secrets,
+    "credsweeper": _credsweeper,
+    "presidio": _presidio,
+    "opf": _opf,
+    "opf-log-odds": _opf_log_odds,
+}
