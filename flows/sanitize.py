@@ -13,6 +13,7 @@ from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
 from infra.ray.cluster import Size, cluster
 from infra.ray.keeper import LocalKeeper
+from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
 from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
@@ -82,8 +83,9 @@ def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[Sh
     records = job.records().manifest
     rows = sum(records.record(shard).files["records"].rows for shard in planned.todo)
     with (
+        ray_limiter() as limiter,
         # Sanitization draws nothing from the pool of vectors that workers are given.
-        WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), jobs_each=run.shards_each) as pool,
+        WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
         shown(pool, rows),
     ):

@@ -14,6 +14,7 @@ from flows.progress import shown
 from infra.interrupts import interrupts
 from infra.ray.cluster import Size, cluster
 from infra.ray.keeper import ray_keeper
+from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
 from infra.shards.plan import Plan, Reprocess, plan
@@ -57,8 +58,9 @@ def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> S
 def _on_workers(run: RunConfig, job: SynthesisJob, planned: Plan) -> tuple[ShardReceipt, ...]:
     names = [shard.name for shard in planned.todo]
     with (
+        ray_limiter() as limiter,
         ray_keeper(partial(reservoir, job.root, job.dataset, job.seed)) as keeper,
-        WorkerPool(run.workers, keeper, jobs_each=run.shards_each) as pool,
+        WorkerPool(run.workers, keeper, limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
         shown(pool, sum(map(len, planned.todo))),
     ):

@@ -105,10 +105,10 @@ class LimiterUnavailable(Exception):
     """The limiter's process died; it starts again with what the clients tell it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Client:
     width: int = 0
-    calls: int = 0  # granted, and not yet known to be used
+    calls: float = 0.0  # set aside for it in the quotas
     tokens: float = 0.0
     wants: int = 0
     begun: int = 0
@@ -176,7 +176,7 @@ def _settle(books: _Server, client: _Client, calls: int, tokens: float) -> None:
     """Put back what the client was granted and has not used."""
     books.requests.take(calls - client.calls)
     books.tokens.take(tokens - client.tokens)
-    client.calls, client.tokens = 0, 0.0
+    client.calls, client.tokens = 0.0, 0.0
 
 
 def _grant(books: _Server, client: _Client, demand: Demand) -> Grant:
@@ -186,20 +186,17 @@ def _grant(books: _Server, client: _Client, demand: Demand) -> Grant:
     width = 0 if held_s else max(0, min(_share(books, client), window.width - others))
     client.width = max(width, demand.open)
     rate_s = max(books.requests.wait_s, books.tokens.wait_s)
-    if not held_s and not rate_s:
-        client.calls = _affordable(books, demand.tokens_each)
-        client.tokens = client.calls * demand.tokens_each
-        books.requests.take(client.calls)
-        books.tokens.take(client.tokens)
+    calls = 0 if held_s or rate_s else _affordable(books, demand.tokens_each)
+    client.calls, client.tokens = books.requests.take(calls), books.tokens.take(calls * demand.tokens_each)
     waits_for, again_s = "", CALM_S
     if held_s:
         waits_for = "a server that is down" if window.is_broken else "the server's pause"
         again_s = min(held_s, CALM_S)
     elif width - demand.open < demand.waiting:
         waits_for, again_s = "a free place", SOON_S
-    elif client.calls < demand.waiting:
+    elif calls < demand.waiting:
         waits_for, again_s = "the rate limit", max(SOON_S, min(rate_s, CALM_S))
-    return Grant(width, client.calls, again_s, waits_for if demand.waiting else "")
+    return Grant(width, calls, again_s, waits_for if demand.waiting else "")
 
 
 def _affordable(books: _Server, tokens_each: float) -> int:
@@ -212,16 +209,18 @@ def _affordable(books: _Server, tokens_each: float) -> int:
 def _share(books: _Server, client: _Client) -> int:
     """Divide the window: everyone what it wants, or an equal part; what is left over goes to all alike.
 
-    Where there are fewer places than clients, those come first that have begun the fewest calls.
+    Where the parts do not come out even, those get one more that have begun the fewest calls.
     """
-    left, shares = books.window.width, {}
+    left = books.window.width
     by_want = sorted(books.clients.values(), key=lambda each: each.wants)
     for place, each in enumerate(by_want):
-        shares[id(each)] = min(each.wants, left // (len(by_want) - place))
-        left -= shares[id(each)]
-    for each in sorted(books.clients.values(), key=lambda each: each.begun)[: left % len(by_want)]:
-        shares[id(each)] += 1
-    return shares[id(client)] + left // len(by_want)
+        rest = by_want[place:]
+        part = left // len(rest)
+        if each.wants > part:
+            favoured = sorted(rest, key=lambda one: one.begun)[: left % len(rest)]
+            return client.wants if client.wants <= part else part + (client in favoured)
+        left -= each.wants
+    return client.wants + left // len(by_want)
 
 
 class LocalLimiter:

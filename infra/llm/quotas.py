@@ -89,10 +89,12 @@ class Bucket:
         level = self.level
         return 0.0 if level > 0 or self._per_s is None else -level / self._per_s + 1e-3
 
-    def take(self, amount: float) -> None:
-        """Take ``amount`` out, or give it back where it is negative."""
-        if self._per_s is not None:
-            self._level = self.level - amount
+    def take(self, amount: float) -> float:
+        """Take ``amount`` out, or put it back where it is negative; return what is missing now that was not before."""
+        if self._per_s is None:
+            return 0.0
+        self._level = self.level - amount
+        return amount
 
     def learn(self, quota: Quota | None) -> None:
         """Read the rate of a quota that nobody has configured from how long the server says it takes to refill."""

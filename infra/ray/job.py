@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from infra.llm.limiter import Limiter, LocalLimiter
 from infra.ray.keeper import Keeper
 
 T = TypeVar("T")
@@ -43,11 +44,13 @@ class WorkerContext:
         keeper: the vectors shared by all shards of the run.
         stopping: set when no new record is to be started; what is in flight may go on until the job is cancelled.
         progress: counts of the job's own naming, read by the driver while it runs.
+        limiter: shares the servers' limits between all workers of the run.
     """
 
     keeper: Keeper
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     progress: Counter[str] = field(default_factory=Counter)
+    limiter: Limiter = field(default_factory=LocalLimiter)
     _shared: Shared = field(default_factory=Shared)
 
     async def shared(self, key: Hashable, make: Callable[[], AbstractAsyncContextManager[T]]) -> T:

@@ -6,6 +6,7 @@ from collections import Counter
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from infra.llm.limiter import Limiter, LocalLimiter
 from infra.ray.cluster import ClusterUnusable
 from infra.ray.job import Job, Shared, WorkerContext
 from infra.ray.keeper import Keeper
@@ -34,7 +35,7 @@ class ShardWorker:
         self._tasks: dict[str, asyncio.Task[Any]] = {}
         self._progress: dict[str, Counter[str]] = {}
 
-    async def run(self, name: str, job: Job[R], keeper: Keeper) -> R:
+    async def run(self, name: str, job: Job[R], keeper: Keeper, limiter: Limiter) -> R:
         """Run ``job`` to its end and return its receipt.
 
         Raises:
@@ -45,7 +46,7 @@ class ShardWorker:
             raise JobStopped(f"{name}: not started, the run is stopping")
         if name in self._tasks:
             raise RuntimeError(f"{name}: already runs in this worker; wait for it and try again")
-        context = WorkerContext(keeper, self._stopping, _shared=self._shared)
+        context = WorkerContext(keeper, self._stopping, limiter=limiter, _shared=self._shared)
         task = asyncio.create_task(job(context))
         self._tasks[name], self._progress[name] = task, context.progress
         try:
@@ -79,12 +80,21 @@ class ShardWorker:
 class WorkerPool:
     """Shard workers spread over the nodes of the connected cluster. Threads may use it at once; leaving it stops it."""
 
-    def __init__(self, workers: int, keeper: Keeper, *, jobs_each: int = 1, ready_s: float = 120) -> None:
+    def __init__(
+        self,
+        workers: int,
+        keeper: Keeper,
+        limiter: Limiter | None = None,
+        *,
+        jobs_each: int = 1,
+        ready_s: float = 120,
+    ) -> None:
         """Start the workers and wait until they answer.
 
         Args:
             workers: how many processes; each takes one of the cluster's CPUs.
             keeper: handed to the jobs.
+            limiter: likewise; without one, each worker has the servers to itself.
             jobs_each: how many jobs a worker runs at once.
             ready_s: how long a worker may take to start, or to start again.
 
@@ -97,7 +107,8 @@ class WorkerPool:
         # A dead worker is started again by Ray, but what it ran is not: that is for whoever submitted it to decide.
         actor = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=0)(ShardWorker)
         self._workers: list[Any] = [actor.remote() for _ in range(workers)]
-        self._keeper = keeper  # goes with each job: an actor's own arguments may be gone when Ray restarts it
+        # These go with each job: an actor's own arguments may be gone when Ray restarts it.
+        self._keeper, self._limiter = keeper, limiter or LocalLimiter()
         self._jobs_each = jobs_each
         self._ready_s = ready_s
         self._load = [0] * workers
@@ -132,7 +143,7 @@ class WorkerPool:
         index = self._take(name)
         try:
             self._wait_until_ready(name, index)
-            receipt: R = ray.get(self._workers[index].run.remote(name, job, self._keeper))
+            receipt: R = ray.get(self._workers[index].run.remote(name, job, self._keeper, self._limiter))
         except RayTaskError as error:
             raise error.cause from error
         except (RayActorError, GetTimeoutError) as error:

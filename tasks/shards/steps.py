@@ -83,7 +83,7 @@ async def mixed_models(entries: Sequence[MixEntry], context: WorkerContext) -> l
     """Connect to the mix; all jobs of a worker share its clients."""
     return [
         MixedModel(
-            await context.shared(entry.endpoint.model_dump_json(), partial(connect, entry.endpoint)),
+            await context.shared(entry.endpoint.model_dump_json(), partial(connect, entry.endpoint, context.limiter)),
             entry.weight,
             partial(cost, price=price_of(entry.endpoint)),
             entry.repeat_penalty,

@@ -144,5 +144,7 @@ async def chain_of(
 ) -> Chain:
     """Connect all that a chain of ``job`` needs; the clients are shared with the context's other jobs."""
     models = await mixed_models(job.models, context)
-    embedder = await context.shared(job.embedder.model_dump_json(), partial(connect_embedder, job.embedder))
+    embedder = await context.shared(
+        job.embedder.model_dump_json(), partial(connect_embedder, job.embedder, context.limiter)
+    )
     return Chain(job.seed, job.config, models, embedder, SharedPool(context.keeper), log, transcript)

@@ -29,12 +29,17 @@ JsonFault = Literal[
     "wrong_schema",  # valid, of another shape
     "trailing_comma",
 ]
-Fault = TransportFault | ContentFault | TextFault | JsonFault
+LastingFault = Literal[  # never drawn unless asked for: what they stand for does not pass
+    "key_revoked",  # 401
+    "model_gone",  # 404
+]
+Fault = TransportFault | ContentFault | TextFault | JsonFault | LastingFault
 
 TRANSPORT_FAULTS: tuple[TransportFault, ...] = get_args(TransportFault)
 CONTENT_FAULTS: tuple[ContentFault, ...] = get_args(ContentFault)
 TEXT_FAULTS: tuple[TextFault, ...] = get_args(TextFault)
 JSON_FAULTS: tuple[JsonFault, ...] = get_args(JsonFault)
+LASTING_FAULTS: tuple[LastingFault, ...] = get_args(LastingFault)
 FAULTS: tuple[Fault, ...] = (*TRANSPORT_FAULTS, *CONTENT_FAULTS, *TEXT_FAULTS, *JSON_FAULTS)
 
 

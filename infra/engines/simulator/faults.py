@@ -8,6 +8,7 @@ from typing import Literal
 from infra.engines.simulator.config import (
     CONTENT_FAULTS,
     JSON_FAULTS,
+    LASTING_FAULTS,
     TEXT_FAULTS,
     TRANSPORT_FAULTS,
     Fault,
@@ -17,9 +18,9 @@ from infra.engines.simulator.config import (
 Asked = Literal["text", "json", "vectors"]
 
 _SENSIBLE: Mapping[Asked, frozenset[Fault]] = {
-    "text": frozenset((*TRANSPORT_FAULTS, *CONTENT_FAULTS, *TEXT_FAULTS)),
-    "json": frozenset((*TRANSPORT_FAULTS, *CONTENT_FAULTS, *JSON_FAULTS)),
-    "vectors": frozenset(TRANSPORT_FAULTS),
+    "text": frozenset((*TRANSPORT_FAULTS, *LASTING_FAULTS, *CONTENT_FAULTS, *TEXT_FAULTS)),
+    "json": frozenset((*TRANSPORT_FAULTS, *LASTING_FAULTS, *CONTENT_FAULTS, *JSON_FAULTS)),
+    "vectors": frozenset((*TRANSPORT_FAULTS, *LASTING_FAULTS)),
 }
 
 

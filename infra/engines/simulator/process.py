@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from infra.engines.simulator.config import SimulatorConfig
+from infra.engines.simulator.config import Fault, SimulatorConfig
 from infra.engines.simulator.counters import Statistics
 
 _END_S = 10  # from closing its input to killing it
@@ -52,11 +52,17 @@ class Simulator:
         """Let the server forget its counts, and with them which attempt a body is at."""
         self._control("POST", "reset")
 
-    def _control(self, method: str, path: str, timeout_s: float = 60) -> bytes:
+    def set_faults(self, fault_rate: float, *faults: Fault) -> None:
+        """Change what goes wrong from now on: a storm begins, or ends."""
+        change = {"fault_rate": fault_rate} | ({"faults": faults} if faults else {})
+        self._control("POST", "faults", body=orjson.dumps(change))
+
+    def _control(self, method: str, path: str, timeout_s: float = 60, body: bytes | None = None) -> bytes:
         url = f"{self.base_url.removesuffix('/v1')}/control/{path}"
-        with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=timeout_s) as response:
-            body: bytes = response.read()
-            return body
+        request = urllib.request.Request(url, data=body, method=method)
+        with urllib.request.urlopen(request, timeout=timeout_s) as response:
+            answer: bytes = response.read()
+            return answer
 
 
 @contextmanager

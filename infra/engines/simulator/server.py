@@ -43,6 +43,7 @@ class Server:
                 web.get("/control/stats", self._statistics),
                 web.get("/control/wait", self._wait),
                 web.post("/control/reset", self._reset),
+                web.post("/control/faults", self._faults),
             ]
         )
         return application
@@ -132,3 +133,13 @@ class Server:
     async def _reset(self, _: web.Request) -> web.Response:
         self._counters = Counters()  # calls that are open go on counting where they arrived
         return wire.success({"status": "reset"})
+
+    async def _faults(self, request: web.Request) -> web.Response:
+        """Change what goes wrong from now on: a storm begins, or ends."""
+        asked = orjson.loads(await request.read())
+        try:
+            config = SimulatorConfig.model_validate(self._config.model_dump() | asked)
+        except ValidationError as error:
+            return wire.error(400, "invalid_request_error", wire.complaint(error))
+        self._plan = FaultPlan(config)
+        return wire.success({"fault_rate": config.fault_rate, "faults": config.faults})

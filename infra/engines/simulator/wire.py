@@ -37,6 +37,8 @@ ERRORS: Mapping[str, Callable[[], web.Response]] = {
     "rate_limited_bare": lambda: error(429, "rate_limit_exceeded", "Too many requests."),
     "server_error": lambda: error(500, "server_error", "The server had an error while processing your request."),
     "unavailable": lambda: error(503, "overloaded", "The engine is overloaded, please try again later."),
+    "key_revoked": lambda: error(401, "invalid_api_key", "Incorrect API key provided."),
+    "model_gone": lambda: error(404, "model_not_found", "The model has been retired."),
     "error_in_200": lambda: error(200, "server_error", "The upstream provider returned an error."),
 }
 

@@ -189,3 +189,19 @@ def test_a_retry_of_the_same_body_draws_anew() -> None:
     draws = [[plan.draw("text", key, attempt)[0] for attempt in range(20)] for key in range(5)]
     assert all(None in attempts and "empty" in attempts for attempts in draws)
     assert len(set(map(tuple, draws))) == 5
+
+
+async def test_a_storm_can_begin_and_end_while_the_server_runs(serve: Serve) -> None:
+    client = await serve()
+
+    async def status() -> int:
+        return (await client.post("v1/chat/completions", client.body("Hello")))[0]
+
+    assert await status() == 200
+    await client.post("control/faults", b'{"fault_rate": 1, "faults": ["key_revoked"]}')
+    assert await status() == 401
+    await client.post("control/faults", b'{"fault_rate": 1, "faults": ["model_gone"]}')
+    assert await status() == 404
+    await client.post("control/faults", b'{"fault_rate": 0}')
+    assert await status() == 200
+    assert (await client.post("control/faults", b'{"fault_rate": 2}'))[0] == 400
