@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Exit, Option, Typer, echo
 from typer.core import TyperGroup
 
+from flows.commands.evaluate.app import evaluate_app
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.signals import interruptible
+from flows.commands.split_app import split
 
 OURS = ("flows", "tasks", "infra")
 
@@ -53,6 +55,8 @@ app = Typer(
 )
 shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
 app.add_typer(shards_app, name="shards")
+app.add_typer(evaluate_app, name="evaluate")
+app.command()(split)
 
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
 DatasetFolder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]

@@ -114,8 +114,8 @@ def score(rows: Sequence[Row], seed: int = 0) -> Scores:
         keys=_top(_NUMBER.sub("", each["key"]) for each in leaked),
         unjudged=sum(fact["outcome"] == "unjudged" for fact in facts),
         undecided_records=sum(full_success(row) is None for row in rows),
-        no_output=Counter(row["failure"] for row in rows if row["failure"] is not None),
-        retention=Counter(each["outcome"] for row in rows for each in row["retained"]),
+        no_output=dict(Counter(row["failure"] for row in rows if row["failure"] is not None)),
+        retention=dict(Counter(each["outcome"] for row in rows for each in row["retained"])),
         agreement=agreement(rows),
     )
 

@@ -1,0 +1,61 @@
+"""The commands under ``privasis evaluate``: what they are called with. What they do is imported when needed."""
+
+from typing import Annotated, Literal
+
+from typer import Option, Typer
+
+from flows.commands.flags import RunFlags, takes_run_flags
+
+evaluate_app = Typer(no_args_is_help=True, help="Judge what sanitizers leak and what they keep.")
+
+MAKING = (
+    *("first", "records", "shards", "language", "words", "model"),
+    *("refinement_steps", "no_diversity", "no_record_type"),
+)
+
+Evaluator = Annotated[
+    str | None,
+    Option(
+        metavar="MODEL",
+        help="Who judges: the name of a model of the run file, or KIND:NAME as in `synthesize --model`. Needed where"
+        " the run file has several models.",
+    ),
+]
+Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
+
+
+@evaluate_app.command()
+@takes_run_flags(without=MAKING)
+def cleaner(
+    flags: RunFlags,
+    sanitizer: Annotated[
+        str,
+        Option(
+            help="triplets (what the pipeline made), untouched, empty, masked (baselines), a .parquet or .jsonl file"
+            " with record_id and sanitized, or model:MODEL, asked by one prompt.",
+        ),
+    ] = "triplets",
+    evaluator: Evaluator = None,
+    second_evaluator: Annotated[
+        str | None, Option(metavar="MODEL", help="Asked which guess is closer, too: how far do two evaluators agree?")
+    ] = None,
+    everything: Annotated[
+        bool, Option("--all", help="Evaluate all triplets, not only those that `privasis split` set aside for a test.")
+    ] = False,
+    reprocess: Annotated[
+        Literal["missing", "missing_and_failed", "stale", "all"],
+        Option(help="What to judge again: nothing begun, what was begun, also what changed below, everything."),
+    ] = "stale",
+    json: Json = False,
+) -> None:
+    """Judge a sanitizer on the triplets of a data set: leaks of three kinds, and what is kept (PV section 4.2).
+
+    \b
+    privasis evaluate cleaner -c run.toml
+    privasis evaluate cleaner -c run.toml --sanitizer untouched
+    privasis evaluate cleaner -c run.toml --sanitizer outputs.parquet --evaluator openai:gpt-oss-120b
+    privasis evaluate cleaner -c run.toml --sanitizer model:openai:cleaner-4b
+    """  # noqa: D301 - \b keeps the lines apart
+    from flows.commands.evaluate import cleaner as command
+
+    command.run(flags, sanitizer, evaluator, second_evaluator, everything=everything, reprocess=reprocess, as_json=json)

@@ -1,0 +1,70 @@
+"""From the command line to what is to be evaluated."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from flows.commands.flags import RunFlags
+from flows.commands.run_of import run_of
+from flows.config import ConfigError, MixedEngine, RunConfig
+from tasks.evaluation.baselines import BASELINES, Baseline
+from tasks.evaluation.outputs import OutputsUnusable, check_outputs, read_outputs
+from tasks.evaluation.steps import BaselineSanitizer, OutputsSanitizer
+
+FILES = (".parquet", ".jsonl")
+
+
+def model_named(run: RunConfig, flags: RunFlags, spec: str | None, flag: str) -> MixedEngine:
+    """Return the model that ``spec`` names: one of the run file, or ``KIND:NAME``; without it, the run's only model.
+
+    Raises:
+        ConfigError: nothing of that name, or several to choose from.
+    """
+    names = [entry.name for entry in run.models]
+    if spec is None:
+        if len(run.models) == 1:
+            return run.models[0]
+        raise ConfigError(f"{flag}: say which model judges: one of {', '.join(names)}, or KIND:NAME")
+    for entry in run.models:
+        if entry.name == spec:
+            return entry
+    if ":" not in spec:
+        raise ConfigError(f"{flag} {spec}: no such model in the run; there are {', '.join(names)}, or give KIND:NAME")
+    return run_of(replace(flags, model=[spec])).models[0]
+
+
+def sanitizer_named(run: RunConfig, flags: RunFlags, spec: str) -> BaselineSanitizer | OutputsSanitizer | MixedEngine:
+    """Return the sanitizer that ``spec`` names: a baseline, a file of outputs, or ``model:MODEL``.
+
+    Raises:
+        ConfigError: nothing of that name.
+    """
+    for baseline in get_args(Baseline):
+        if spec == baseline:
+            return BaselineSanitizer(baseline=baseline)
+    if spec.startswith("model:"):
+        chosen: OutputsSanitizer | MixedEngine = model_named(run, flags, spec.removeprefix("model:"), "--sanitizer")
+    elif Path(spec).suffix in FILES:
+        if not Path(spec).is_file():
+            raise ConfigError(f"--sanitizer {spec}: no such file")
+        chosen = OutputsSanitizer.of(Path(spec))
+    else:
+        raise ConfigError(
+            f"--sanitizer {spec}: give {', '.join(BASELINES)}, a file ({', '.join(FILES)}), or model:MODEL"
+        )
+    if chosen.name in BASELINES:
+        raise ConfigError(f"--sanitizer {spec}: {chosen.name!r} is the name of a baseline: give it another name")
+    return chosen
+
+
+def check_file(sanitizer: OutputsSanitizer, *, wanted: Collection[str], known: Collection[str]) -> None:
+    """Make sure that a file has an output for each of the records ``wanted``, and none that is not ``known``.
+
+    Raises:
+        ConfigError: it has not; the message names records.
+    """
+    try:
+        check_outputs(read_outputs(sanitizer.path), sanitizer.path, wanted=wanted, known=known)
+    except OutputsUnusable as error:
+        raise ConfigError(str(error)) from error

@@ -1,0 +1,147 @@
+"""From shards of triplets to judgements of a sanitizer, and from these to figures."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from prefect import flow, unmapped
+from prefect.futures import PrefectFutureList
+from pydantic import BaseModel, ConfigDict, Field
+
+from flows.config import MixedEngine, RunConfig
+from flows.engines import engines, planned_job
+from flows.progress import shown
+from flows.synthesize import RUNNER
+from infra.interrupts import interrupts
+from infra.llm.connect import MiniLM
+from infra.ray.cluster import Size, cluster
+from infra.ray.keeper import LocalKeeper
+from infra.ray.worker import WorkerPool
+from infra.settings import settings
+from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
+from infra.shards.ranges import ShardRange
+from infra.shards.store import StageStore
+from tasks.diversity.pool import Reservoir
+from tasks.evaluation.config import EvaluationConfig
+from tasks.evaluation.figures import Scores, by_set
+from tasks.evaluation.splits import read_splits
+from tasks.evaluation.steps import (
+    BaselineSanitizer,
+    EvaluationJob,
+    ModelSanitizer,
+    OutputsSanitizer,
+    evaluate_shard,
+    input_hashes,
+    tested,
+)
+from tasks.shards.steps import MixEntry, ShardReceipt
+
+_FIRST: tuple[State, ...] = ("open", "missing", "stale", "committed")  # begun shards have paid already
+
+
+class Asked(BaseModel):
+    """What is to be evaluated, by whom."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sanitizer: BaselineSanitizer | OutputsSanitizer | MixedEngine = Field(
+        description="a baseline or a file of outputs; a model is asked by one prompt"
+    )
+    evaluator: MixedEngine
+    second: MixedEngine | None = Field(default=None, description="asked which guess is closer, too")
+    config: EvaluationConfig = EvaluationConfig()
+    only_tests: bool = Field(description="only triplets that `privasis split` has set aside for a test")
+
+    def serving(self, run: RunConfig) -> RunConfig:
+        """Return the run with exactly the models that are needed, in the order that ``evaluation_job`` takes them."""
+        models = [self.evaluator]
+        models += [self.second] if self.second else []
+        models += [self.sanitizer] if isinstance(self.sanitizer, MixedEngine) else []
+        return run.model_copy(update={"models": tuple(models), "embedder": MiniLM()})
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """What one call of the flow did."""
+
+    name: str
+    shards_before: int
+    receipts: tuple[ShardReceipt, ...]
+
+
+def planned_evaluation(run: RunConfig, asked: Asked) -> EvaluationJob:
+    """Return the job with endpoints that lead nowhere: enough to plan, without starting anything."""
+    return evaluation_job(run, asked, planned_job(asked.serving(run)).models)
+
+
+def evaluation_job(run: RunConfig, asked: Asked, models: tuple[MixEntry, ...]) -> EvaluationJob:
+    """Put together what workers need.
+
+    Args:
+        run: where the data set is.
+        asked: what to evaluate.
+        models: the models of ``asked.serving``, in its order.
+    """
+    evaluator, *others = models
+    second = others.pop(0) if asked.second else None
+    sanitizer = ModelSanitizer(entry=others[0]) if isinstance(asked.sanitizer, MixedEngine) else asked.sanitizer
+    return EvaluationJob(
+        root=run.root.resolve(),
+        dataset=run.dataset,
+        seed=run.seed,
+        config=asked.config,
+        sanitizer=sanitizer,
+        evaluator=evaluator,
+        second=second,
+        only_tests=asked.only_tests,
+        in_flight=run.in_flight,
+    )
+
+
+def plan_evaluation(job: EvaluationJob, reprocess: Reprocess) -> Plan:
+    """Say which of the finished shards of triplets are evaluated, and which are to be."""
+    store, spec = job.store(), job.spec_hash()
+    shards: list[PlannedShard] = []
+    todo: list[ShardRange] = []
+    for shard in job.triplets().manifest.shards():
+        # Cut at multiples of its own end, a shard of triplets stays in one piece.
+        one = plan(store, shard, shard.stop, spec, partial(input_hashes, job), reprocess)
+        shards += one.shards
+        todo += one.todo
+    states = {planned.shard: planned.state for planned in shards}
+    return Plan(tuple(shards), tuple(sorted(todo, key=lambda shard: (_FIRST.index(states[shard]), shard))))
+
+
+@flow(name="evaluate", task_runner=RUNNER)
+def evaluate(run: RunConfig, asked: Asked, reprocess: Reprocess = "stale") -> EvaluationReport:
+    """Judge every record of the finished triplets that is to be, and is not as it stands now."""
+    job = planned_evaluation(run, asked)
+    job.store().sweep()  # what killed runs have left
+    planned = plan_evaluation(job, reprocess)
+    done = planned.counts()["committed"]
+    if not planned.todo:
+        return EvaluationReport(job.name, done, ())
+    with engines(asked.serving(run)) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+        return EvaluationReport(job.name, done, _on_workers(run, evaluation_job(run, asked, served.models), planned))
+
+
+def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    names = [shard.name for shard in planned.todo]
+    rows = sum(len(tested(job, shard)) for shard in planned.todo)
+    with (
+        # Evaluation draws nothing from the pool of vectors that workers are given.
+        WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), jobs_each=run.shards_each) as pool,
+        interrupts(pool.stop),
+        shown(pool, rows),
+    ):
+        futures: PrefectFutureList[ShardReceipt] = evaluate_shard.map(names, unmapped(job), unmapped(pool))
+        futures.wait()  # all of them: one that fails must not stop the others
+        return tuple(futures.result())
+
+
+SCORED = ("record_id", "domain", "failure", "second_evaluator", "targets", "retained")
+
+
+def scores_of(root: Path, dataset: str, store: StageStore) -> dict[str, Scores]:
+    """Return the figures of an evaluation: of all its records, of the vanilla and of the hard test."""
+    return by_set(store.read("evaluations", SCORED).to_pylist(), read_splits(root, dataset))

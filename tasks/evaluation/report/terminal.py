@@ -1,0 +1,65 @@
+"""An evaluation in the terminal: PV Tables 4 and 5, ours in colour beside the paper's, and what was not judged."""
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tasks.evaluation.bootstrap import Rate
+from tasks.evaluation.figures import Scores
+from tasks.evaluation.report.tables import LEAK_HEADINGS, TITLES, Block, table4, table5
+from tasks.evaluation.report.view import EvaluationView
+from tasks.report.formats import percent
+from tasks.report.marks import visible
+
+SHORT_HEADINGS = ("attrs", "attrs/record", "records", "kept", "kept/record", "kept recs", "full")
+
+
+def render_scores(view: EvaluationView) -> RenderableType:
+    """Lay out the figures of an evaluation beside those of others and the paper's."""
+    parts: list[RenderableType] = [Text(visible(f"{view.dataset}: {view.name}"), style="bold")]
+    parts += [_table(block, SHORT_HEADINGS, "sanitized, retained, full success") for block in table4(view.evaluations)]
+    parts += [_table(block, tuple(LEAK_HEADINGS.values()), "kinds of leaks") for block in table5(view.evaluations)]
+    parts += [line for name, scores in view.sets.items() for line in _remarks(TITLES[name], scores)]
+    return Group(*parts)
+
+
+def _table(block: Block, headings: tuple[str, ...], says: str) -> Table:
+    table = Table(title=f"{block.title}: {says}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("sanitizer", overflow="fold")
+    table.add_column("n", justify="right")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in block.rows:
+        style = "bold cyan" if row.source == "ours" else "dim"
+        name = visible(row.name) + ("" if row.source == "ours" else ", paper")
+        cells = [name, "" if row.records is None else f"{row.records:,}", *map(_cell, row.rates)]
+        table.add_row(*(Text(cell, style=style) for cell in cells))
+    return table
+
+
+def _cell(rate: Rate) -> str:
+    if rate.low is None or rate.high is None:
+        return percent(rate.value)
+    return f"{percent(rate.value)}\n{100 * rate.low:.0f}–{100 * rate.high:.0f}"
+
+
+def _remarks(title: str, scores: Scores) -> list[Text]:
+    said = []
+    if scores.short:
+        full = scores.without_short.full_record.value
+        said.append(
+            f"{title}: {scores.short:,} values of one or two characters; without them, full success {percent(full)}"
+        )
+    if scores.unjudged:
+        said.append(
+            f"{title}: {scores.unjudged:,} facts not judged, {scores.undecided_records:,} records open for that alone"
+        )
+    if scores.no_output:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(scores.no_output.items()))
+        said.append(f"{title}: no output for {sum(scores.no_output.values()):,} records: {reasons}")
+    if scores.agreement:
+        said.append(
+            f"{title}: two evaluators agree on {percent(scores.agreement.share)} of {scores.agreement.pairs:,} pairs"
+        )
+    return [Text(visible(line)) for line in said]
