@@ -1,6 +1,6 @@
 """The final request (PV section 3.1, step 4): all that was done to a record, as one person would have asked for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from tasks.diversity.words import count_words
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.occurrences import leaks
 from tasks.sanitization.prompts import REQUEST
-from tasks.sanitization.targets import Label, Target
+from tasks.sanitization.targets import Label, Target, in_words
 from tasks.schemas import json_object
 from tasks.synthesis.attributes import Attribute
 from tasks.synthesis.refusals import is_refusal
@@ -66,8 +66,11 @@ def clause(target: Target, instruction: str, omit_share: float, draw: np.random.
     """Say what is asked for ``target``; of a group, its members are left out with probability ``omit_share``."""
     omitted = bool(draw.random() < omit_share)
     named = target.is_group and not omitted
-    members = tuple(attribute.key.replace("_", " ") for attribute in target.attributes) if named else ()
-    return Clause(target.name, target.label, members, instruction)
+    return Clause(target.name, target.label, _named(target.attributes) if named else (), instruction)
+
+
+def _named(attributes: Iterable[Attribute]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(in_words(attribute.key) for attribute in attributes))
 
 
 async def write_request(
@@ -91,9 +94,7 @@ async def write_request(
 
     text = await ask.json(
         "request",
-        REQUEST.render(
-            targets=clauses, kept=[attribute.key.replace("_", " ") for attribute in retained], length=length
-        ),
+        REQUEST.render(targets=clauses, kept=_named(retained), length=length),
         json_object(instruction={"type": "string", "minLength": 20, "maxLength": 1500}),
         temperature=config.warm,
         max_tokens=REQUEST_TOKENS,

@@ -9,7 +9,7 @@ from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
 
 from tasks.diversity.words import words
 from tasks.sanitization.source import Source
-from tasks.sanitization.targets import Target
+from tasks.sanitization.targets import Target, in_words
 from tasks.synthesis.attributes import Attribute
 from tasks.synthesis.grounding import Folded
 
@@ -37,14 +37,15 @@ def overlap(attribute: Attribute, targets: Iterable[Target]) -> float:
 
 
 def _said(attribute: Attribute) -> str:
-    return f"{attribute.key.replace('_', ' ')} {attribute.value}"
+    return f"{in_words(attribute.key)} {attribute.value}"
 
 
 def choose_retained(source: Source, targets: Sequence[Target], sanitized: str, most: int) -> tuple[Attribute, ...]:
     """Choose up to ``most`` attributes to keep, those least like the targets first, in that order.
 
-    None has a value that stands in a target's or has one in it, or shares a place of the text with it; and each still
-    stands in ``sanitized``: the request must not ask for what its own answer does not do. There may be none left.
+    None has a value that stands in a target's or has one in it, shares a place of the text with it or is called the
+    same; and each still stands in ``sanitized``: the request must not ask for what its own answer does not do. There
+    may be none left.
     """
     hidden = [attribute for target in targets for attribute in target.attributes]
     kept = Folded(sanitized)
@@ -60,7 +61,7 @@ def choose_retained(source: Source, targets: Sequence[Target], sanitized: str, m
 
 
 def _entangled(one: Attribute, other: Attribute) -> bool:
-    if any(a < d and c < b for a, b in one.spans for c, d in other.spans):
+    if in_words(one.key) == in_words(other.key) or any(a < d and c < b for a, b in one.spans for c, d in other.spans):
         return True
     first, second = one.value.casefold(), other.value.casefold()
     return first in second or second in first

@@ -1,5 +1,6 @@
 """What is to be hidden (PV section 3.1, step 2): attributes or groups, drawn by how sensitive they are."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,7 @@ Label = Literal["abstract", "drop"]
 
 MOST_SENSITIVE = 10
 TOKENS_PER_WEIGHT = 24
+_NUMBERING = re.compile(r"_\d+$")
 COUNT_SHARES = (0.20, 0.22, 0.22, 0.20, 0.16)  # of records with 1, 2, ... 5 targets: 2.9 on average, as in the paper
 
 
@@ -53,8 +55,13 @@ class _Candidate:
 
     @property
     def facts(self) -> frozenset[str]:
-        """Its values: two attributes of the same value are one fact."""
-        return frozenset(attribute.value.casefold() for attribute in self.attributes)
+        """Its values, for two attributes of the same value are one fact, and what a request would call them."""
+        return frozenset(said for each in self.attributes for said in (each.value.casefold(), in_words(each.key)))
+
+
+def in_words(key: str) -> str:
+    """Write an attribute's key as a person would; the number that only tells it from others of its kind is left out."""
+    return _NUMBERING.sub("", key).replace("_", " ")
 
 
 async def weigh(ask: Asker, attributes: Sequence[Attribute], temperature: float) -> dict[str, int]:
@@ -80,8 +87,8 @@ def draw_targets(
     """Draw one to five targets without replacement.
 
     Each is a group with probability ``config.group_share`` as long as there are groups, else a single attribute; which
-    one is drawn in proportion to its weight among those left. Two targets never share a value, for one could ask to
-    keep in general terms what the other takes out; so there may be fewer than were asked for.
+    one is drawn in proportion to its weight among those left. Two targets never share a value or what it is called,
+    for one could ask to keep in general terms what the other takes out; so there may be fewer than were asked for.
 
     Args:
         source: the record.
@@ -113,7 +120,7 @@ def _candidates(source: Source, weights: Mapping[str, float]) -> list[_Candidate
         for group in source.groups
     )
     singles = (
-        _Candidate(attribute.key.replace("_", " "), (attribute,), False, weights[attribute.key])
+        _Candidate(in_words(attribute.key), (attribute,), False, weights[attribute.key])
         for attribute in source.attributes
     )
     return [*groups, *singles]

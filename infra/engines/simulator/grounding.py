@@ -1,5 +1,9 @@
 """Facts for an answer that says what stands in a text: every value is a phrase of the text in the prompt."""
 
+from collections import Counter
+from collections.abc import Iterable
+
+from infra.engines.simulator.naming import kind_of
 from infra.engines.simulator.prompt import phrases, words
 from infra.engines.simulator.scene import Scene
 from infra.engines.simulator.stock import pick
@@ -16,6 +20,26 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "number": ("stated_number", "count_given"),
     "detail": ("mentioned_detail", "noted_word"),
 }
+
+_TITLES = {
+    "address": "places",
+    "amount": "money",
+    "clock": "times of the day",
+    "company": "organisations",
+    "count": "numbers",
+    "date": "dates",
+    "email": "ways to write to people",
+    "number": "file numbers",
+    "person": "people",
+    "phone": "telephone numbers",
+    "place": "places",
+}
+
+
+def title_of(keys: Iterable[str]) -> str:
+    """Name a group of facts after the one or two kinds that most of its keys are of."""
+    kinds = Counter(_TITLES.get(kind_of(key.rstrip("_0123456789")), "details") for key in keys)
+    return " and ".join(kind for kind, _ in kinds.most_common(2))
 
 
 def facts_in_text(scene: Scene, least: int, most: int) -> list[tuple[str, str]]:

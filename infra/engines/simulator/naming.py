@@ -20,6 +20,7 @@ _KIND_OF_WORD: dict[str, str] = {
         "edited": "edited rewritten",
         "email": "email mail",
         "format": "format layout structure style tone",
+        "instruction": "instruction request",
         "handle": "handle username user nickname login",
         "job": "job occupation profession role position",
         "key": "key member",
@@ -32,7 +33,7 @@ _KIND_OF_WORD: dict[str, str] = {
         "place": "place city town location birthplace hometown destination village",
         "street": "street",
         "text": "text description summary reason explanation context background situation story detail note comment "
-        "message content instruction rationale body paragraph answer reasoning justification",
+        "message content rationale body paragraph answer reasoning justification",
         "website": "url website link homepage web",
     }.items()
     for word in words.split()

@@ -1,4 +1,4 @@
-"""What a prompt gives its answer: facts to weave in, a quoted text, a language, a length."""
+"""What a prompt gives its answer: facts to weave in, quoted texts, a list, a language, a length."""
 
 import re
 from collections.abc import Iterable
@@ -12,6 +12,7 @@ _FACT = re.compile(r"^([a-z][a-z0-9_ ]{1,40}): +(\S.{0,118})$", re.MULTILINE)
 # ... but not inside a quoted text, where forms and letters have lines such as "Policy number: 17".
 _FACT_IN_TEXT = re.compile(r"^([A-Za-z][A-Za-z0-9_ ]{1,40}): +(\S.{0,118})$", re.MULTILINE)
 _ITEM = re.compile(r"^- (\S.*)$", re.MULTILINE)
+_SAID = re.compile(r"[\"“]([^\"“”\n]{1,80})[\"”]")
 _LANGUAGE = re.compile(rf"\bin (?:Mandarin )?({'|'.join(STOCKS)})\b")
 _LENGTH = re.compile(r"\b([0-9]{2,4}) words\b")
 
@@ -44,34 +45,41 @@ class Brief:
         quoted: the longest fenced text, or "".
         language: the language asked for by ``in Korean`` and the like, one of those in stock; else English.
         words: the length asked for, if one is.
+        texts: all fenced texts, in order.
+        asked: the facts outside of them.
         listed: the items of lists, one a line after a dash.
+        said: what stands in quotation marks, outside of texts and lists.
     """
 
     facts: dict[str, str] = field(default_factory=dict)
     quoted: str = ""
     language: str = "English"
     words: int | None = None
+    texts: tuple[str, ...] = ()
+    asked: dict[str, str] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def read_prompt(turns: Iterable[str]) -> Brief:
     """Read the user's turns of a conversation."""
     prompt = "\n".join(turns)
-    quoted, asked = "", prompt
-    facts: dict[str, str] = {}
+    texts: tuple[str, ...] = ()
     if "<text " in prompt:
-        texts = [text for _, text in _FENCE.findall(prompt)]
-        quoted = max(texts, key=len, default="")
-        facts = {normal(key): value.strip() for text in texts for key, value in _FACT_IN_TEXT.findall(text)}
-        asked = _FENCE.sub("", prompt)
-    facts |= {normal(key): value.strip() for key, value in _FACT.findall(asked)}
-    languages, lengths = _LANGUAGE.findall(asked), _LENGTH.findall(asked)
+        texts = tuple(text for _, text in _FENCE.findall(prompt))
+        prompt = _FENCE.sub("", prompt)
+    told = {normal(key): value.strip() for text in texts for key, value in _FACT_IN_TEXT.findall(text)}
+    asked = {normal(key): value.strip() for key, value in _FACT.findall(prompt)}
+    languages, lengths = _LANGUAGE.findall(prompt), _LENGTH.findall(prompt)
     return Brief(
-        facts,
-        quoted,
-        languages[-1] if languages else "English",
-        int(lengths[-1]) if lengths else None,
-        tuple(_ITEM.findall(asked)),
+        facts=told | asked,
+        quoted=max(texts, key=len, default=""),
+        language=languages[-1] if languages else "English",
+        words=int(lengths[-1]) if lengths else None,
+        texts=texts,
+        asked=asked,
+        listed=tuple(_ITEM.findall(prompt)),
+        said=tuple(_SAID.findall(_ITEM.sub("", prompt))),
     )
 
 

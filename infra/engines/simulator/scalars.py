@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from infra.engines.simulator.finding import rating
 from infra.engines.simulator.naming import kind_of, plausible_number
 from infra.engines.simulator.pattern import UnsupportedPattern, pattern_of
 from infra.engines.simulator.scene import Scene
@@ -88,6 +89,8 @@ def integer_writer(schema: Schema, name: str) -> Callable[[Scene], int]:
         raise UnsupportedSchema(f"{name or 'the schema'}: no multiple of {step} is from {bottom} to {top}")
 
     def write(scene: Scene) -> int:
+        if name in scene.brief.asked:
+            return step * rating(scene, name, low, high)
         value = int(plausible_number(name, scene.rng)) // step
         return step * (value if low <= value <= high else whole(scene.rng, low, high))
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from infra.engines.simulator.grounding import facts_in_text
+from infra.engines.simulator.finding import parts_telling, words_telling
+from infra.engines.simulator.grounding import facts_in_text, title_of
 from infra.engines.simulator.prompt import normal
 from infra.engines.simulator.scalars import Schema, UnsupportedSchema, integer_writer, number_writer, string_writer
 from infra.engines.simulator.scene import Scene
@@ -27,6 +28,7 @@ _UNSUPPORTED = frozenset(
 _DEEP = 1  # references followed before a recursive schema is brought to an end
 _USUAL = 6  # items of a list beyond the least, at most; facts of a text are listed up to the upper bound
 _TRIES = 40
+_TELLING: dict[str, Callable[[Scene], list[Any]]] = {"parts": parts_telling, "spans": words_telling}
 
 
 def walker_of(schema: Schema) -> Walker:
@@ -159,7 +161,7 @@ class _Compiler:
                 if is_needed or (scene.depth <= _DEEP and scene.rng.random() < 0.75)
             }
 
-        return walk
+        return _titled(walk) if properties.keys() == {"name", "keys"} else walk
 
     def _map(self, schema: Schema, least: int, name: str) -> Walker:
         """Compile an object whose keys are free."""
@@ -195,9 +197,12 @@ class _Compiler:
         if is_unique and "enum" in shape:
             most = min(most, max(least, len(shape["enum"])))
         item = self.compile(items, name)
+        telling = _TELLING.get(name)
 
         def walk(scene: Scene) -> list[Any]:
             values = [walker(scene) for walker in first]
+            if telling and scene.brief.texts and scene.brief.asked:
+                return values + telling(scene)[:most]
             if has_pairs and scene.brief.quoted:
                 return values + _pairs(scene, item, least, most)
             usual = min(max(least, 1) + _USUAL, most)
@@ -205,6 +210,16 @@ class _Compiler:
             return values + _different(scene, item, count, is_unique=is_unique, name=name)
 
         return walk
+
+
+def _titled(walk: Walker) -> Walker:
+    """Let the name of a group say what its keys have in common."""
+
+    def titled(scene: Scene) -> dict[str, Any]:
+        group = walk(scene)
+        return {"name": title_of(group["keys"]), "keys": group["keys"]}
+
+    return titled
 
 
 def _pairs(scene: Scene, item: Walker, least: int, most: int) -> list[Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from infra.engines.simulator import stock
+from infra.engines.simulator.editing import edited, instruction
 from infra.engines.simulator.english import GENERAL, TOPICS
 from infra.engines.simulator.scene import Scene
 from infra.engines.simulator.stock import pick, whole
@@ -42,14 +43,6 @@ def text(scene: Scene) -> str:
     """Draw two or three sentences."""
     between = scene.language.between if scene.language else " "
     return between.join(sentence(scene) for _ in range(whole(scene.rng, 2, 3)))
-
-
-def edited(scene: Scene) -> str:
-    """Write the quoted text with every listed phrase put in a general word."""
-    written = scene.brief.quoted
-    for phrase in scene.brief.listed:
-        written = written.replace(phrase, "something")
-    return written
 
 
 def _plain(draw: stock.Draw) -> Kind:
@@ -108,6 +101,7 @@ KINDS: dict[str, Kind] = {
     "first_name": lambda scene: scene.first,
     "format": _format,
     "handle": lambda scene: f"{stock.handle(scene.name(), '_')}{whole(scene.rng, 1, 99)}",
+    "instruction": lambda scene: instruction(scene) or text(scene),
     "iso_date": _plain(stock.iso_date),
     "job": lambda scene: pick(scene.rng, stock.JOBS),
     "key": _key,

@@ -115,12 +115,6 @@ def test_values_of_key_value_lists_stand_in_the_quoted_text() -> None:
     assert len(facts) == len({fact["key"] for fact in facts}) >= 3
 
 
-def test_an_edited_text_is_the_quoted_one_with_the_listed_phrases_in_a_general_word() -> None:
-    prompt = "<text 0f>\nAna saw Rui.\n- Rui\n</text 0f>\nHide these:\n- Ana\n- in Porto\n"
-    schema = closed(edited={"type": "string"})
-    assert write(schema, prompt) == {"edited": "something saw Rui.\n- Rui"}
-
-
 def test_a_text_without_telling_phrases_still_grounds_the_least_number() -> None:
     schema = closed(facts={"type": "array", "minItems": 3, "items": closed(key=STRING, value=STRING)})
     facts = write(schema, "<text 0a>\n어머니는 혼자 살고 계십니다\n</text 0a>")["facts"]
