@@ -10,6 +10,7 @@ from flows.commands.evaluate.app import evaluate_app
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
+from flows.commands.surprise.cli import app as surprise_app
 
 OURS = ("flows", "tasks", "infra")
 
@@ -55,6 +56,7 @@ app = Typer(
 )
 shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
 app.add_typer(shards_app, name="shards")
+app.add_typer(surprise_app, name="surprise")
 app.add_typer(evaluate_app, name="evaluate")
 app.command()(split)
 

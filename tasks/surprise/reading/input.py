@@ -97,10 +97,12 @@ class Rows:
     Attributes:
         sha256: of their content, read at the same time.
         items: a document, a chat or a reject for each row, in order.
+        places: of each row, for a person.
     """
 
     sha256: str
     items: tuple[Document | Chat | Reject, ...]
+    places: tuple[str, ...]
 
 
 def read(slices: Sequence[Slice]) -> Rows:
@@ -110,7 +112,11 @@ def read(slices: Sequence[Slice]) -> Rows:
         InputUnfit: a file is gone or damaged.
     """
     found = [(row, source) for source in slices for row in source.read()]
-    return Rows(digest(row for row, _ in found), tuple(_item(row, source) for row, source in found))
+    return Rows(
+        digest(row for row, _ in found),
+        tuple(_item(row, source) for row, source in found),
+        tuple(row.place for row, _ in found),
+    )
 
 
 def content_hash(slices: Sequence[Slice]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-COLUMNS = ("record_id", "text", "attributes", "language", "domain", "record_type")
+COLUMNS = ("record_id", "text", "attributes")  # and the strata
 
 
 def values(row: Mapping[str, Any]) -> dict[str, Any]:

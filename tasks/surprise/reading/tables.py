@@ -40,7 +40,7 @@ class Table:
         """
         with _reading(path), pq.ParquetFile(path) as file:
             rows, there = file.metadata.num_rows, file.schema_arrow.names
-        for column in records.COLUMNS if is_records else columns.used():
+        for column in _read_of(columns, is_records):
             if column not in there:
                 raise InputUnfit(
                     f"{path}: no column {column!r}; there are {', '.join(there)}: say which is which with"
@@ -66,7 +66,7 @@ class TableSlice:
 
     def read(self) -> list[RawRow]:
         """See ``raw.Slice``."""
-        columns = records.COLUMNS if self.is_records else self.columns.used()
+        columns = _read_of(self.columns, self.is_records)
         with _reading(self.path):
             status = self.path.stat()
             cursor = _cursor(self.path, status.st_size, status.st_mtime_ns, columns)
@@ -81,6 +81,10 @@ class TableSlice:
         assert isinstance(content, Mapping)
         found = {name: _decoded(name, value) for name, value in content.items()}
         return records.values(found) if self.is_records else found
+
+
+def _read_of(columns: Columns, is_records: bool) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*records.COLUMNS, *columns.strata))) if is_records else columns.used()
 
 
 class _Cursor:
