@@ -10,7 +10,7 @@ from flows.commands.evaluate.app import evaluate_app
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
-from flows.commands.surprise.cli import app as surprise_app
+from flows.commands.surprise.cli import surprise_app
 
 OURS = ("flows", "tasks", "infra")
 

@@ -1,155 +1,176 @@
-"""The commands ``privasis surprise ...``: what they are called with. What they do is beside, imported when needed."""
+"""The commands ``privasis surprise ...``: what they are called with. What they do is imported when they run."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from typer import Argument, Option, Typer
 
-app = Typer(no_args_is_help=True, help="Surprise Masking: score texts by a public model, mask what it finds unlikely.")
+from flows.commands.surprise.score_app import score
 
-INPUT = "What is scored"
-MODEL = "How it is scored"
-WORK = "How the work is done"
+surprise_app = Typer(
+    no_args_is_help=True,
+    help="Find and mask what a public model finds surprising (Surprise Masking).",
+)
+
+surprise_app.command()(score)
+
+ScoresFolder = Annotated[Path, Argument(metavar="SCORES_DIR", help="Folder that `privasis surprise score` wrote.")]
+Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
+METHOD = "How windows are selected"
+GOAL = "What the threshold is for (one of them; default --recall .95)"
 
 
-@app.command()
-def score(
-    inputs: Annotated[
-        list[Path],
-        Argument(
-            metavar="INPUT...",
-            help="Parquet (rows), JSONL, also .gz (rows), other files (each a text), folders of these, patterns, or"
-            " DATASET_DIR of `privasis synthesize`.",
-        ),
-    ],
-    dataset: Annotated[str, Option(help="Name of the data set of scores.")] = "scored",
-    root: Annotated[Path, Option(help="Folder of the data sets.")] = Path("data"),
-    model: Annotated[
-        str,
-        Option(
-            help="Reference model: smollm2-135m, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, a folder, a hub name, or the"
-            " URL of a vLLM server (http://127.0.0.1:8000/v1).",
-            rich_help_panel=MODEL,
-        ),
-    ] = "qwen2.5-coder-0.5b",
-    format: Annotated[
-        Literal["auto", "parquet", "jsonl", "text"],
-        Option(help="auto goes by the suffix; text takes every file as one text.", rich_help_panel=INPUT),
-    ] = "auto",
-    suffix: Annotated[
-        list[str],
-        Option(metavar=".EXT", help="In folders, only texts whose names end so. Repeatable.", rich_help_panel=INPUT),
-    ] = [],  # noqa: B006 - typer wants a list, and copies it
-    text_column: Annotated[str, Option(help="Column of the texts.", rich_help_panel=INPUT)] = "text",
-    messages_column: Annotated[
+@surprise_app.command()
+def calibrate(
+    folder: ScoresFolder,
+    output: Annotated[Path, Option("--output", "-o", metavar="FILE", help="Where to write the policy.")] = Path(
+        "policy.json"
+    ),
+    labels: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="JSONL or Parquet: document_id, start, end, category; instead of the scores' own."),
+    ] = None,
+    preset: Annotated[
         str | None,
-        Option(help="Column of chats (list of role, content, labels), instead of texts.", rich_help_panel=INPUT),
+        Option(metavar="NAME", help="A setting of the paper, such as code-pii; the options below change it."),
     ] = None,
-    id_column: Annotated[
-        str | None, Option(help="Column of ids; without, they are file and row.", rich_help_panel=INPUT)
-    ] = None,
-    group_column: Annotated[
-        str | None,
-        Option(help="Column of the identity or user within which masks propagate.", rich_help_panel=INPUT),
-    ] = None,
-    labels_column: Annotated[
-        str | None,
-        Option(help="Column of private spans: list of start, end (code points), category.", rich_help_panel=INPUT),
-    ] = None,
-    labelled_column: Annotated[
-        str | None,
-        Option(help="Column that is true where somebody looked; without, where labels are.", rich_help_panel=INPUT),
-    ] = None,
-    regions_column: Annotated[
-        str | None, Option(help="Column of the text's fields: list of start, end, name.", rich_help_panel=INPUT)
-    ] = None,
-    stratum: Annotated[
-        list[str],
-        Option(
-            metavar="COLUMN",
-            help="Column to break results down by. Texts have folder, suffix and name. Repeatable.",
-            rich_help_panel=INPUT,
-        ),
-    ] = [],  # noqa: B006
-    prompt: Annotated[
+    windows: Annotated[
         str | None,
         Option(
-            metavar="FILE|TEXT",
-            help="Score the texts also after this prompt. One word is the name of a file; a text gets a line break.",
-            rich_help_panel=MODEL,
+            metavar="KIND",
+            help="fixed:N, lines, sentences, fields, responses, segments, whole.",
+            rich_help_panel=METHOD,
         ),
     ] = None,
-    violating: Annotated[
+    score: Annotated[
         str | None,
-        Option(metavar="FILE|TEXT", help="For contrast: the prompt that asks for private text.", rich_help_panel=MODEL),
+        Option(metavar="KIND", help="mean, top:N, prompted, contrast, or top:3+prompted.", rich_help_panel=METHOD),
     ] = None,
-    compliant: Annotated[
-        str | None,
-        Option(metavar="FILE|TEXT", help="For contrast: the prompt that forbids it.", rich_help_panel=MODEL),
+    feature: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME",
+            help="Average standardised features instead of one score; repeat it: contrast, plain:lines.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
-    plain: Annotated[
-        bool, Option("--plain/--no-plain", help="Score the texts alone as well.", rich_help_panel=MODEL)
-    ] = True,
-    context: Annotated[
+    rule: Annotated[
+        str | None, Option(metavar="KIND", help="global, or local:N among N neighbours.", rich_help_panel=METHOD)
+    ] = None,
+    consensus: Annotated[
+        int | None, Option(min=1, metavar="K", help="Selected windows that must hold a token.", rich_help_panel=METHOD)
+    ] = None,
+    propagate: Annotated[
         int | None,
         Option(
-            min=2,
-            help="Most tokens read at once; longer texts slide. Default: 4096, or less if the model's limit.",
-            rich_help_panel=MODEL,
+            min=0,
+            metavar="N",
+            help="Mask repeats of N masked tokens within a group; 0 for not.",
+            rich_help_panel=METHOD,
         ),
     ] = None,
-    stride: Annotated[
-        int | None,
-        Option(min=1, help="Tokens that each further window scores. Default: half the context.", rich_help_panel=MODEL),
+    unit: Annotated[
+        str | None,
+        Option(metavar="UNIT", help="token, character, line, sentence, segment, completion.", rich_help_panel=GOAL),
     ] = None,
-    workers: Annotated[
-        int, Option(min=1, help="Processes; each loads the model, they share the cores.", rich_help_panel=WORK)
-    ] = 1,
-    shard_size: Annotated[int, Option(min=1, max=100_000, help="Rows a shard.", rich_help_panel=WORK)] = 512,
-    reprocess: Annotated[
-        Literal["missing", "missing_and_failed", "stale", "all"],
-        Option(
-            help="What to score again: nothing begun, what was begun, also what changed (input, model, prompts),"
-            " everything.",
-            rich_help_panel=WORK,
-        ),
-    ] = "missing_and_failed",
+    recall: Annotated[
+        float | None, Option(metavar="SHARE", help="Least masking with this target recall.", rich_help_panel=GOAL)
+    ] = None,
+    best_f1: Annotated[bool, Option("--best-f1", help="The best F1.", rich_help_panel=GOAL)] = False,
+    collateral_cap: Annotated[
+        float | None,
+        Option(metavar="SHARE", help="Highest recall that masks at most this share of the rest.", rich_help_panel=GOAL),
+    ] = None,
+    json: Json = False,
 ) -> None:
-    """Score every token of texts or chats by a reference model. The same command again goes on where it stood.
+    """Choose a threshold on labelled scores and freeze it as a policy, with a picture of the trade-off beside it.
 
     \b
-    privasis surprise score notes.jsonl --text-column note --id-column id --labels-column spans
-    privasis surprise score src/ --suffix .py --suffix .js --stratum folder --model qwen2.5-coder-0.5b
-    privasis surprise score 'chats/*.parquet' --messages-column messages --group-column user --dataset chats
-    privasis surprise score data/records --dataset records-scored --violating ask.txt --compliant policy.txt
-    privasis surprise score notes.jsonl --model http://127.0.0.1:8000/v1
+    privasis surprise calibrate scores/validation --preset creddata -o policy.json
+    privasis surprise calibrate scores/mine --labels spans.jsonl --windows lines --unit line --best-f1
+    privasis surprise calibrate scores/mine --windows fixed:4 --consensus 4 --propagate 4 --recall .95
     """  # noqa: D301 - \b keeps the lines apart
-    from flows.commands.surprise import score as command
+    from flows.commands.surprise import calibrate as command
+    from flows.commands.surprise.wanted import Wanted
 
     command.run(
-        command.ScoreFlags(
-            inputs=tuple(inputs),
-            dataset=dataset,
-            root=root,
-            model=model,
-            format=format,
-            suffixes=tuple(suffix),
-            text=text_column,
-            messages=messages_column,
-            id=id_column,
-            group=group_column,
-            labels=labels_column,
-            labelled=labelled_column,
-            regions=regions_column,
-            strata=tuple(stratum),
-            prompt=prompt,
-            violating=violating,
-            compliant=compliant,
-            plain=plain,
-            context=context,
-            stride=stride,
-            workers=workers,
-            shard_size=shard_size,
+        folder,
+        output,
+        labels,
+        Wanted(
+            preset=preset,
+            windows=windows,
+            score=score,
+            features=tuple(feature or ()),
+            rule=rule,
+            consensus=consensus,
+            propagate=propagate,
+            unit=unit,
+            recall=recall,
+            best_f1=best_f1,
+            collateral_cap=collateral_cap,
         ),
-        reprocess,
+        json,
+    )
+
+
+@surprise_app.command()
+def evaluate(
+    folder: ScoresFolder,
+    policy: Annotated[
+        list[Path] | None, Option("--policy", metavar="FILE", help="A policy to judge; repeat it to compare.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, Option("--method", metavar="NAME", help="Another method beside them; repeat it.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        Option(metavar="UNIT", help="token, character, line, sentence, segment, completion; default: the policy's."),
+    ] = None,
+    labels: Annotated[
+        Path | None, Option(metavar="FILE", help="JSONL or Parquet: document_id, start, end, category.")
+    ] = None,
+    validation: Annotated[
+        Path | None,
+        Option(
+            metavar="SCORES_DIR",
+            help="Labelled scores that thresholds come from: draws both ROC curves, and holds --transfer out.",
+        ),
+    ] = None,
+    transfer: Annotated[
+        str | None,
+        Option(
+            metavar="STRATUM", help="Calibrate on each category, language, ... and use that threshold on the others."
+        ),
+    ] = None,
+    in_documents: Annotated[
+        bool, Option("--in-documents", help="Judge a category only on documents that hold it (as PIIBench does).")
+    ] = False,
+    output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Write all figures as JSON.")] = None,
+    picture: Annotated[Path | None, Option(metavar="FILE", help="Draw the ROC curves as PNG.")] = None,
+    json: Json = False,
+) -> None:
+    """Judge frozen policies and other methods on labelled scores: recall, collateral, F1, AUROC, by category.
+
+    \b
+    privasis surprise evaluate scores/test --policy policy.json
+    privasis surprise evaluate scores/test --policy a.json --policy b.json --validation scores/val --picture roc.png
+    privasis surprise evaluate scores/test --policy policy.json --validation scores/val --transfer language
+    """  # noqa: D301
+    from flows.commands.surprise import evaluate as command
+
+    command.run(
+        folder,
+        command.Asked(
+            policies=tuple(policy or ()),
+            methods=tuple(method or ()),
+            unit=unit,
+            labels=labels,
+            validation=validation,
+            transfer=transfer,
+            in_documents=in_documents,
+        ),
+        output,
+        picture,
+        json,
     )
