@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 import torch
-from transformers import AutoModelForTokenClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import AutoModelForTokenClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 OPENAI_PRIVACY_FILTER = "openai/privacy-filter"  # Apache-2.0, 1.5 billion parameters, 33 labels
 
@@ -43,7 +43,7 @@ class PrivacyFilter:
     def __init__(
         self,
         model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerFast,
+        tokenizer: PreTrainedTokenizerBase,
         *,
         window: int = 4096,
         margin: int | None = None,
@@ -61,15 +61,15 @@ class PrivacyFilter:
         Raises:
             ValueError: the margins leave nothing of a window, or the model's attention has no reach to take them from.
         """
-        self._model = model.eval()
+        self._model: PreTrainedModel = model.train(False)
         self._tokenizer = tokenizer
         self._window = window
         self._margin = _reach(model) if margin is None else margin
         self._batch_tokens = max(batch_tokens, window)
         if self._margin < 0 or window <= 2 * self._margin:
             raise ValueError(f"windows of {window} tokens with margins of {self._margin}: nothing is left between them")
-        labels = model.config.id2label
-        self.labels = tuple(str(labels[number]) for number in range(len(labels)))
+        labels = {int(number): str(label) for number, label in (model.config.id2label or {}).items()}
+        self.labels = tuple(labels[number] for number in range(len(labels)))
 
     @classmethod
     def load(cls, name: str = OPENAI_PRIVACY_FILTER, *, device: str = "cpu", window: int = 4096) -> Self:
