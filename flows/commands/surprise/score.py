@@ -1,0 +1,220 @@
+"""``privasis surprise score``: plan over the input, run the flow, say what was scored."""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from flows.commands.errors import EXPECTED, Code, RunFailed
+from flows.commands.quiet import quiet_prefect
+from flows.commands.wording import counted
+from flows.config import ConfigError
+from infra.prefect_local import prefect_api
+from infra.settings import settings
+from infra.shards.plan import Plan, Reprocess
+from tasks.report.marks import visible
+from tasks.surprise.score_rows import NllSum
+from tasks.surprise.scoring.scorer import PLAIN, Pass, PassName
+
+if TYPE_CHECKING:
+    from flows.surprise_score import ScoreReport, ScoreRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreFlags:
+    """What a person said on the command line; see ``score_app``."""
+
+    inputs: tuple[Path, ...]
+    dataset: str
+    root: Path
+    model: str
+    format: str
+    suffixes: tuple[str, ...]
+    text: str
+    messages: str | None
+    id: str | None
+    group: str | None
+    labels: str | None
+    labelled: str | None
+    regions: str | None
+    strata: tuple[str, ...]
+    prompt: str | None
+    violating: str | None
+    compliant: str | None
+    plain: bool
+    context: int | None
+    stride: int | None
+    workers: int
+    shard_size: int
+
+
+_COLUMNS = ("text", "messages", "id", "group", "labels", "labelled", "regions", "strata")
+
+
+def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
+    """Score the rows of an input that are not yet.
+
+    Raises:
+        ConfigError: an option is wrong.
+        InputUnfit: the input cannot be read, or ids repeat.
+        PackageMissing, ModelMissing: what the reference model needs is not there.
+        RunFailed: shards did not get done.
+    """
+    quiet_prefect()
+    from flows.surprise_score import job_of, plan_scores
+
+    asked = run_of(flags)
+    asked.model.check_installed()
+    job, rows = job_of(asked), asked.input.open()
+    store = job.store()
+    store.sweep()  # what killed runs have left, also where nothing is left to do and the flow is not called
+    planned = plan_scores(asked, job, rows, reprocess)
+    if not planned.todo:
+        if held := planned.counts()["held"]:
+            raise RunFailed(f"another process is scoring {counted(held, 'shard')}: wait for it", Code.OUTSIDE)
+        _print_nothing_to_do(asked, planned)
+        return
+    (asked.root / asked.dataset).mkdir(parents=True, exist_ok=True)  # a place that cannot be written to, found now
+    print_scored(asked, _run(asked, reprocess, planned), store.layout.tables["scores"], planned)
+
+
+def run_of(flags: ScoreFlags) -> "ScoreRun":
+    """Return the run that a command line describes.
+
+    Raises:
+        ConfigError: an option is wrong; the message says which.
+    """
+    from flows.surprise_score import ScoreRun
+
+    values: dict[str, Any] = {
+        "dataset": flags.dataset,
+        "root": flags.root,
+        "input": {
+            "paths": flags.inputs,
+            "format": flags.format,
+            "suffixes": flags.suffixes,
+            "columns": {name: getattr(flags, name) for name in _COLUMNS},
+        },
+        "model": {"name": flags.model, "context": flags.context, "stride": flags.stride},
+        "passes": _passes(flags),
+        "workers": flags.workers,
+        "shard_size": flags.shard_size,
+    }
+    try:
+        return ScoreRun.model_validate(values)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
+        raise ConfigError("; ".join(faults)) from error
+
+
+def _passes(flags: ScoreFlags) -> tuple[Pass, ...]:
+    if (flags.violating is None) is not (flags.compliant is None):
+        raise ConfigError("a contrast has two prompts: give --violating and --compliant, or neither")
+    given: dict[PassName, str | None] = {
+        "prompted": flags.prompt,
+        "violating": flags.violating,
+        "compliant": flags.compliant,
+    }
+    prompted = [Pass(name, _prompt(f"--{name}", value)) for name, value in given.items() if value is not None]
+    passes = ((PLAIN,) if flags.plain else ()) + tuple(prompted)
+    if not passes:
+        raise ConfigError("--no-plain leaves nothing to score: give --prompt, or --violating and --compliant")
+    return passes
+
+
+def _prompt(option: str, value: str) -> str:
+    """Read a prompt: one word is the name of a file, taken as it is; anything else is the prompt itself."""
+    if len(value.split()) != 1 or "\n" in value.strip():
+        if not value.strip():
+            raise ConfigError(f"{option}: the prompt is empty")
+        return value if value.endswith("\n") else f"{value}\n"
+    try:
+        text = Path(value).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{option} {value}: a single word is the name of a file, and it cannot be read: {error}"
+        ) from error
+    if not text:
+        raise ConfigError(f"{option} {value}: the file is empty")
+    return text
+
+
+def _run(asked: "ScoreRun", reprocess: Reprocess, planned: Plan) -> "ScoreReport":
+    from flows.commands.failures import Failures
+    from flows.surprise_score import score
+    from tasks.surprise.steps import score_shard
+
+    failures = Failures()
+    score_shard.on_failure(failures.note)
+    shards, rows = len(planned.todo), sum(map(len, planned.todo))
+    _say(f"{counted(rows, 'row')} to score in {counted(shards, 'shard')}; starting Prefect, Ray and the model")
+    with prefect_api(settings().cache / "prefect") as ready:
+        _say(f"watch it at {ready().removesuffix('/api')}")
+        try:
+            return score(asked, reprocess)
+        except EXPECTED as error:
+            raise failures.told(shards) or error from error
+
+
+def _print_nothing_to_do(asked: "ScoreRun", planned: Plan) -> None:
+    console = Console()
+    finished = f"{planned.counts()['committed']:,} of {counted(len(planned.shards), 'shard')}"
+    _line(console, f"Nothing to do: {finished} of {asked.root / asked.dataset} scored with these settings.")
+    _print_stale(console, planned)
+
+
+def _print_stale(console: Console, planned: Plan) -> None:
+    done = set(planned.todo)
+    if stale := sum(each.state == "stale" and each.shard not in done for each in planned.shards):
+        _line(
+            console,
+            f"{counted(stale, 'shard')} of another input, model or prompt than now: `--reprocess stale` scores them"
+            " again.",
+        )
+
+
+def print_scored(asked: "ScoreRun", report: "ScoreReport", folder: Path, planned: Plan) -> None:
+    """Print what became of the rows in the shards that ``report`` is about, and where it is."""
+    receipts = report.receipts
+    reasons = sum((Counter(receipt.reasons) for receipt in receipts), Counter[str]())
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(justify="right", style="bold")
+    table.add_column(style="dim")
+    rows = [("documents", f"{sum(receipt.documents for receipt in receipts):,}", _replayed(report))]
+    rows.append(("tokens", f"{sum(receipt.tokens for receipt in receipts):,}", asked.model.name))
+    for name in (each.name for each in asked.passes):
+        total = sum((receipt.nll.get(name, NllSum()) for receipt in receipts), NllSum())
+        if total.mean is not None:
+            rows.append((f"mean NLL, {name}", f"{total.mean:.3f}", f"nats, over {total.tokens:,} tokens that have one"))
+    rows.append(
+        ("rejected", f"{reasons.total():,}", ", ".join(f"{many:,} {why}" for why, many in reasons.most_common()))
+    )
+    for name, figure, detail in rows:
+        table.add_row(Text(name), Text(figure), Text(visible(detail)))
+    console = Console()
+    console.print(table)
+    there = f", {report.shards_before:,} were there" if report.shards_before else ""
+    _line(console, f"\n{counted(len(receipts), 'shard')} in {folder}{there}")
+    if reasons:
+        _line(console, f"Each rejected row, with its place and reason: {folder.with_name('score_rejects')}/*.parquet")
+    _print_stale(console, planned)
+
+
+def _replayed(report: "ScoreReport") -> str:
+    replayed = sum(receipt.replayed for receipt in report.receipts)
+    return f"{replayed:,} of them scored by an earlier try" if replayed else ""
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(Text(text), soft_wrap=True)  # a path that is cut in two cannot be copied
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
