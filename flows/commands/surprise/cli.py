@@ -1,7 +1,7 @@
 """The commands ``privasis surprise ...``: what they are called with. What they do is imported when they run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Argument, Option, Typer
 
@@ -174,3 +174,29 @@ def evaluate(
         picture,
         json,
     )
+
+
+@surprise_app.command()
+def mask(
+    folder: ScoresFolder,
+    policy: Annotated[Path, Option(metavar="FILE", help="Frozen by `privasis surprise calibrate`.")],
+    output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Data set to write, <root>/<name>.")],
+    tokenizer: Annotated[
+        Path | None,
+        Option(metavar="PATH", help="tokenizer.json, or the folder, of the model to be trained: writes token masks."),
+    ] = None,
+    redact: Annotated[
+        Literal["replace", "remove"] | None,
+        Option(help="Write texts for release: masked spans replaced by [PASSWORD] or [REDACTED], or removed."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Apply a frozen policy: token masks for training a model, or a redacted data set for release.
+
+    \b
+    privasis surprise mask scores/train --policy policy.json --tokenizer models/gpt2 -o masks/train-gpt2
+    privasis surprise mask scores/train --policy policy.json --redact replace -o release/train
+    """  # noqa: D301
+    from flows.commands.surprise import mask as command
+
+    command.run(folder, policy, output, tokenizer, redact, json)
