@@ -124,7 +124,8 @@ def draws(seed: int, ids: Sequence[str], row_offsets: I64) -> I64:
     mixed = np.repeat(starts, counts) + place * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
+    mixed ^= mixed >> np.uint64(31)
+    return np.asarray(mixed >> np.uint64(1), dtype=np.int64)
 
 
 def _supervised_draws(seed: int, material: Material) -> I64:

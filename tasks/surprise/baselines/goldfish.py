@@ -104,7 +104,7 @@ def dropped_ids(ids: I64, row_offsets: I64, k: int, h: int) -> Bool:
     """
     product = ids.astype(np.int64)
     for back in range(1, h):
-        product[back:] *= ids[: ids.size - back]
+        product[back:] *= ids[: max(ids.size - back, 0)]
     place = ranges(np.zeros(row_offsets.size - 1, dtype=np.int64), np.diff(row_offsets))
     drawn = hash_table()[product % TABLE_SIZE]
     return np.asarray((drawn < np.float32(1 / k)) & (place >= h - 1))

@@ -45,7 +45,7 @@ class TransitionBiases(BaseModel):
 
 @dataclass(frozen=True)
 class Tags:
-    """The labels of a classifier's head, in its order: ``O``, and ``B-``, ``I-``, ``E-`` and ``S-`` of each category."""
+    """Labels of a classifier's head, in its order: ``O``, and ``B-``, ``I-``, ``E-``, ``S-`` of each category."""
 
     labels: tuple[str, ...]
 
