@@ -9,27 +9,33 @@ from tasks.evaluation.bootstrap import Rate
 from tasks.evaluation.figures import Scores
 from tasks.evaluation.report.tables import LEAK_HEADINGS, TITLES, Block, table4, table5
 from tasks.evaluation.report.view import EvaluationView
-from tasks.report.formats import percent
+from tasks.report.formats import NOTHING, percent
 from tasks.report.marks import visible
 
-SHORT_HEADINGS = ("attrs", "attrs/record", "records", "kept", "kept/record", "kept recs", "full")
+SHORT_HEADINGS = ("attrs", "a rec.", "recs", "kept", "a rec.", "recs", "full")
 
 
 def render_scores(view: EvaluationView) -> RenderableType:
     """Lay out the figures of an evaluation beside those of others and the paper's."""
     parts: list[RenderableType] = [Text(visible(f"{view.dataset}: {view.name}"), style="bold")]
-    parts += [_table(block, SHORT_HEADINGS, "sanitized, retained, full success") for block in table4(view.evaluations)]
-    parts += [_table(block, tuple(LEAK_HEADINGS.values()), "kinds of leaks") for block in table5(view.evaluations)]
+    parts += [
+        _table(block, SHORT_HEADINGS, "sanitized (3), retained (3), full success, in %")
+        for block in table4(view.evaluations)
+    ]
+    parts += [
+        _table(block, tuple(LEAK_HEADINGS.values()), "kinds of leaks, in %") for block in table5(view.evaluations)
+    ]
     parts += [line for name, scores in view.sets.items() for line in _remarks(TITLES[name], scores)]
     return Group(*parts)
 
 
 def _table(block: Block, headings: tuple[str, ...], says: str) -> Table:
     table = Table(title=f"{block.title}: {says}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.padding = (0, 1, 0, 0)
     table.add_column("sanitizer", overflow="fold")
     table.add_column("n", justify="right")
     for heading in headings:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in block.rows:
         style = "bold cyan" if row.source == "ours" else "dim"
         name = visible(row.name) + ("" if row.source == "ours" else ", paper")
@@ -39,9 +45,10 @@ def _table(block: Block, headings: tuple[str, ...], says: str) -> Table:
 
 
 def _cell(rate: Rate) -> str:
-    if rate.low is None or rate.high is None:
-        return percent(rate.value)
-    return f"{percent(rate.value)}\n{100 * rate.low:.0f}–{100 * rate.high:.0f}"
+    if rate.value is None:
+        return NOTHING
+    interval = "" if rate.low is None or rate.high is None else f"\n{100 * rate.low:.0f}–{100 * rate.high:.0f}"
+    return f"{100 * rate.value:.1f}{interval}"
 
 
 def _remarks(title: str, scores: Scores) -> list[Text]:
