@@ -98,7 +98,16 @@ class Tags:
 
         Returns:
             Labels of each text, shape (T,) each.
+
+        Raises:
+            ValueError: a score is not finite.
         """
+        for text, scored in enumerate(log_probs):
+            if not np.isfinite(scored).all():
+                token = int(np.argmin(np.isfinite(scored).all(axis=1)))
+                raise ValueError(
+                    f"text {text}: token {token} has a score that is no finite number: what did the model do?"
+                )
         order = sorted(range(len(log_probs)), key=lambda text: -len(log_probs[text]))
         lengths = [len(log_probs[text]) for text in order]
         paths: list[I64] = [np.zeros(0, dtype=np.int64) for _ in log_probs]
