@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from infra.engines.metrics import metrics_of
+from infra.scrape import metrics_of
 
 _POLL_S = 1.0
 _ANSWER_S = 10.0  # for one look at the server

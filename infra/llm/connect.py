@@ -131,18 +131,27 @@ def connect(endpoint: Endpoint, limiter: Limiter | None = None) -> Backend:
         from infra.llm.litellm_api import LiteLLMBackend
 
         return LiteLLMBackend(endpoint, api_key(endpoint), limit_of(endpoint, limiter))
-    from infra.llm.openai_api import OpenAIBackend  # here: the SDK takes a second to import, a configuration does not
-
     if not endpoint.replicas:
-        return OpenAIBackend(endpoint, api_key(endpoint), limit_of(endpoint, limiter))
+        return _served(endpoint, limiter)
     from infra.llm.replicas import ReplicatedBackend
 
     # A replica that fails is given up soon: its calls go to the others. Each has a limit of its own.
     alone = endpoint.model_copy(update={"replicas": (), "max_attempts": min(2, endpoint.max_attempts)})
     each = [alone.model_copy(update={"base_url": address}) for address in (endpoint.base_url, *endpoint.replicas)]
-    return ReplicatedBackend(
-        [OpenAIBackend(one, api_key(one), limit_of(one, limiter)) for one in each], patience_s=endpoint.max_wait_s
-    )
+    return ReplicatedBackend([_served(one, limiter) for one in each], patience_s=endpoint.max_wait_s)
+
+
+def _served(endpoint: Endpoint, limiter: Limiter | None) -> Backend:
+    """Return a client for one server."""
+    from infra.llm.openai_api import OpenAIBackend  # here: the SDK takes a second to import, a configuration does not
+
+    limit = limit_of(endpoint, limiter)
+    backend = OpenAIBackend(endpoint, api_key(endpoint), limit)
+    if endpoint.dialect != "vllm" or endpoint.base_url is None:
+        return backend
+    from infra.llm.queue_watch import QueueWatch
+
+    return QueueWatch(backend, limit, endpoint.base_url)
 
 
 def connect_embedder(config: EmbedderConfig, limiter: Limiter | None = None) -> Embedder:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Self
 
-from infra.llm.types import Backend, BackendUnavailable, Reply, Request
+from infra.llm.types import Backend, BackendGone, BackendUnavailable, Reply, Request
 
 _REMEMBERED = 65_536  # records whose replica is known; far more than one worker has in hand
 _OUT_S = 5.0  # a replica that failed is left alone that long, then twice, up to the cap
@@ -57,6 +57,7 @@ class ReplicatedBackend:
 
         Raises:
             RequestRejected: the request can never work.
+            BackendGone: no request ever will.
             BackendUnavailable: no replica answered within the patience.
         """
         record = request.tags.get("record_id", "")
@@ -72,6 +73,8 @@ class ReplicatedBackend:
             replica.outstanding += 1
             try:
                 reply = await replica.backend.complete(request)
+            except BackendGone:  # the same configuration, the same end at the others
+                raise
             except BackendUnavailable:
                 self._leave_out(replica)
                 if self._clock() > deadline:
