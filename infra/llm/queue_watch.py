@@ -8,9 +8,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 
-from infra.scrape import metrics_of
 from infra.llm.limits import Limit
 from infra.llm.types import Backend, Reply, Request
+from infra.scrape import metrics_of
 
 logger = logging.getLogger(__name__)
 
