@@ -21,6 +21,8 @@ from infra.shards.lease import LeaseCorrupt, LeaseHeld, LeaseLost
 from infra.shards.manifest import AlreadyCommitted, ManifestCorrupt
 from infra.shards.parquet import TableDamaged
 from tasks.report.marks import visible
+from tasks.surprise.reading.raw import InputUnfit
+from tasks.surprise.reference.steps import ModelChanged, ModelUnfit
 
 
 class Code(IntEnum):
@@ -45,7 +47,7 @@ class RunFailed(Exception):
 
 
 _KINDS: dict[Code, tuple[type[Exception], ...]] = {
-    Code.USAGE: (ConfigError, UnknownPrice),
+    Code.USAGE: (ConfigError, InputUnfit, ModelUnfit, UnknownPrice),
     Code.DAMAGE: (ManifestCorrupt, JournalCorrupt, LeaseCorrupt, SchemaMismatch, TableDamaged),
     Code.OUTSIDE: (
         AlreadyCommitted,
@@ -57,6 +59,7 @@ _KINDS: dict[Code, tuple[type[Exception], ...]] = {
         KeeperUnavailable,
         LeaseHeld,
         LeaseLost,
+        ModelChanged,
         ModelMissing,
         OSError,  # no room, no permission, no such file: what the system says names the place
         PackageMissing,

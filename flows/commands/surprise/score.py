@@ -189,7 +189,7 @@ def print_scored(asked: "ScoreRun", report: "ScoreReport", folder: Path, planned
     table.add_column(style="dim")
     rows = [("documents", f"{sum(receipt.documents for receipt in receipts):,}", _replayed(report))]
     rows.append(("tokens", f"{sum(receipt.tokens for receipt in receipts):,}", asked.model.name))
-    for name in (each.name for each in asked.passes):
+    for name in [str(each.name) for each in asked.passes]:
         total = sum((receipt.nll.get(name, NllSum()) for receipt in receipts), NllSum())
         if total.mean is not None:
             rows.append((f"mean NLL, {name}", f"{total.mean:.3f}", f"nats, over {total.tokens:,} tokens that have one"))
