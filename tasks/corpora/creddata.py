@@ -14,14 +14,15 @@ from tasks.surprise.documents import Document, Label
 
 FILE = "contexts.jsonl"
 
-# Most telling first: "Auth:Secret:Token" is authorization. The families of SM Table 12.
+# Most telling first: "Auth:Secret:Token" is authorization. The families of SM Table 12, and UUIDs by themselves.
 _FAMILIES = {
     "url credentials": ("URL Credentials",),
-    "service": ("AWS", "Azure", "Dropbox", "Firebase", "Grafana", "Slack", "OTP", "JSON Web Token", "UUID"),
+    "service": ("AWS", "Azure", "Dropbox", "Firebase", "Grafana", "Slack", "OTP", "JSON Web Token"),
     "authorization": ("Auth", "Authorization"),
     "password": ("Password",),
     "api key": ("API", "Key"),
     "token": ("Token",),
+    "uuid": ("UUID",),
 }
 _OTHER_FAMILY = "secret"
 
@@ -49,7 +50,9 @@ class _Context(Row):
 
 
 def read(folder: Path) -> Corpus:
-    """Read the contexts with the union of their labels, and strata repository, language, regime, category, truth.
+    """Read the contexts with strata ``repository``, ``path``, ``language``, ``regime``, ``category`` and ``truth``.
+
+    Labels are disjoint, their category is the family; the stratum ``category`` is that of the context's anchor.
 
     Raises:
         CorpusNotReadable: no such file, or not in the format.
@@ -97,10 +100,11 @@ def _document(context: _Context) -> Document:
     return Document(
         id=context.id,
         text=context.text,
-        labels=union([Label(*target) for target in context.targets]),
+        labels=union([Label(start, end, family(category)) for start, end, category in context.targets]),
         labelled=True,
         strata={
             "repository": context.repo,
+            "path": context.file,  # scanners of secrets choose their rules by it
             "language": of_language,
             "regime": regime(of_language),
             "category": family(context.category),

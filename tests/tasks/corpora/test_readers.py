@@ -20,10 +20,10 @@ def test_creddata_gives_labels_and_what_to_break_down_by(tmp_path: Path) -> None
     write_lines(tmp_path / creddata.FILE, [CONTEXT, CONTEXT | {"id": "2", "targets": [[4, 99, "Password"]]}])
     corpus = creddata.read(tmp_path)
     document = corpus.documents[0]
-    assert document.labels == (Label(4, 11, "Password"),)
+    assert document.labels == (Label(4, 11, "password"),)
     assert document.labelled
     assert document.strata == {
-        "repository": "r1", "language": "python", "regime": "backend", "category": "authorization", "truth": "T",
+        "repository": "r1", "path": "data/r1/a.py", "language": "python", "regime": "backend", "category": "authorization", "truth": "T",
     }  # fmt: skip
     assert "ends after the text" in corpus.rejects[0].reason
 
@@ -45,7 +45,8 @@ def test_the_union_of_credentials_is_disjoint() -> None:
         ("Bearer Authorization", "authorization"),
         ("Secret:Token", "token"),
         ("Key:Secret", "api key"),
-        ("UUID:Token", "service"),
+        ("UUID:Token", "token"),
+        ("UUID", "uuid"),
     ],
 )
 def test_the_most_telling_part_of_a_category_decides_its_family(category: str, family: str) -> None:
