@@ -23,7 +23,8 @@ def test_creddata_gives_labels_and_what_to_break_down_by(tmp_path: Path) -> None
     assert document.labels == (Label(4, 11, "password"),)
     assert document.labelled
     assert document.strata == {
-        "repository": "r1", "path": "data/r1/a.py", "language": "python", "regime": "backend", "category": "authorization", "truth": "T",
+        "repository": "r1", "path": "data/r1/a.py", "language": "python",
+        "regime": "backend", "category": "authorization", "truth": "T",
     }  # fmt: skip
     assert "ends after the text" in corpus.rejects[0].reason
 
