@@ -200,3 +200,25 @@ def mask(
     from flows.commands.surprise import mask as command
 
     command.run(folder, policy, output, tokenizer, redact, json)
+
+
+@surprise_app.command()
+def explain(
+    file: Annotated[Path, Argument(metavar="FILE|SCORES_DIR", help="A text or code file, or a folder of scores.")],
+    policy: Annotated[Path | None, Option(metavar="FILE", help="Box what this policy masks.")] = None,
+    model: Annotated[
+        str | None, Option(metavar="MODEL", help="Reference model, as of `score`; default: the policy's.")
+    ] = None,
+    document: Annotated[str | None, Option(metavar="ID", help="Which document of SCORES_DIR.")] = None,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Write a page, too, to look at and to share.")] = None,
+) -> None:
+    """Show a text with each word coloured by its surprise, and what a policy masks in boxes.
+
+    \b
+    privasis surprise explain config.py --model qwen2.5-coder-0.5b
+    privasis surprise explain config.py --policy policy.json --html config.html
+    privasis surprise explain scores/test --document d42 --policy policy.json
+    """  # noqa: D301
+    from flows.commands.surprise import explain as command
+
+    command.run(file, policy, model, document, html)

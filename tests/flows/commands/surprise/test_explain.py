@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from flows.commands.surprise.cli import surprise_app
+from tests.flows.commands.surprise.shards import validation_rows, write_scores
+
+
+def invoke(command: str, *arguments: object) -> Result:
+    return CliRunner().invoke(surprise_app, [command, *map(str, arguments)])
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    return write_scores(tmp_path / "scores", validation_rows())
+
+
+def test_a_scored_document_is_shown_and_written_as_a_page(scores: Path, tmp_path: Path) -> None:
+    policy, page = tmp_path / "policy.json", tmp_path / "d0.html"
+    invoke("calibrate", scores, "--windows", "fixed:1", "-o", policy)
+    result = invoke("explain", scores, "--document", "d0", "--policy", policy, "--html", page)
+    assert result.exit_code == 0, result.output
+    assert "key = ⟦hunter2⟧ ok" in result.output
+    assert "recall 100.0% at a collateral of 0.0% of characters" in page.read_text()
+
+
+def test_without_a_policy_there_are_colours_alone(scores: Path) -> None:
+    result = invoke("explain", scores, "--document", "d1")
+    assert result.exit_code == 0, result.output
+    assert "the pin is 4711." in result.output
+
+
+def test_what_is_missing_is_asked_for(scores: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    assert "--policy" in str(invoke("explain", file).exception)
+    assert "--document, such as d0" in str(invoke("explain", scores).exception)
+    assert "no document 'd9'" in str(invoke("explain", scores, "--document", "d9").exception)
