@@ -31,8 +31,8 @@ from tasks.evaluation.steps import (
     ModelSanitizer,
     OutputsSanitizer,
     evaluate_shard,
+    ids_to_judge,
     input_hashes,
-    tested,
 )
 from tasks.shards.steps import MixEntry, ShardReceipt
 
@@ -127,7 +127,7 @@ def evaluate(run: RunConfig, asked: Asked, reprocess: Reprocess = "stale") -> Ev
 
 def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[ShardReceipt, ...]:
     names = [shard.name for shard in planned.todo]
-    rows = sum(len(tested(job, shard)) for shard in planned.todo)
+    rows = sum(len(ids_to_judge(job, shard)) for shard in planned.todo)
     with (
         # Evaluation draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), jobs_each=run.shards_each) as pool,

@@ -186,11 +186,11 @@ def input_hashes(job: EvaluationJob, shard: ShardRange) -> Mapping[str, str]:
     if isinstance(job.sanitizer, OutputsSanitizer):
         found["outputs"] = job.sanitizer.sha256
     if job.only_tests:  # who is tested, not in which test: that is decided by what is judged here
-        found["tested"] = hashlib.sha256("\n".join(sorted(tested(job, shard))).encode()).hexdigest()
+        found["tested"] = hashlib.sha256("\n".join(sorted(ids_to_judge(job, shard))).encode()).hexdigest()
     return found
 
 
-def tested(job: EvaluationJob, shard: ShardRange) -> set[str]:
+def ids_to_judge(job: EvaluationJob, shard: ShardRange) -> set[str]:
     """Return the ids of the triplets of ``shard`` that are to be evaluated.
 
     Raises:
@@ -209,7 +209,7 @@ def cases_of(job: EvaluationJob, shard: ShardRange) -> list[Case]:
         KeyError: the shard is not committed.
         SchemaMismatch: an attribute has no value.
     """
-    wanted = tested(job, shard)
+    wanted = ids_to_judge(job, shard)
     records = records_store(job.root, job.dataset).read_shard("records", shard, list(RECORD_COLUMNS))
     by_id = {row["record_id"]: row for row in records.to_pylist()}
     triplets = job.triplets().read_shard("triplets", shard, list(TRIPLET_COLUMNS)).to_pylist()

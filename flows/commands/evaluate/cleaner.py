@@ -86,7 +86,7 @@ def _check(config: RunConfig, job: "EvaluationJob") -> None:
         ConfigError: there is not, or it has not.
     """
     from tasks.evaluation.splitting.steps import splits_store
-    from tasks.evaluation.steps import OutputsSanitizer, tested
+    from tasks.evaluation.steps import OutputsSanitizer, ids_to_judge
 
     shards = job.triplets().manifest.shards()
     if not shards:
@@ -97,7 +97,7 @@ def _check(config: RunConfig, job: "EvaluationJob") -> None:
         split = set(splits_store(job.root, job.dataset).manifest.shards())
         if missing := [shard for shard in shards if shard not in split]:
             raise ConfigError(f"{counted(len(missing), 'shard')} of triplets not split yet: `privasis split` first")
-    wanted = {record_id for shard in shards for record_id in tested(job, shard)}
+    wanted = sorted(record_id for shard in shards for record_id in ids_to_judge(job, shard))
     if not wanted:
         raise ConfigError(
             f"{config.root / config.dataset}: no triplet is set aside for a test: give `privasis split --test` a larger"

@@ -54,19 +54,15 @@ def _cell(rate: Rate) -> str:
 def _remarks(title: str, scores: Scores) -> list[Text]:
     said = []
     if scores.short:
-        full = scores.without_short.full_record.value
-        said.append(
-            f"{title}: {scores.short:,} values of one or two characters; without them, full success {percent(full)}"
-        )
+        full = percent(scores.without_short.full_record.value)
+        said.append(f"values of one or two characters: {scores.short:,}; full success without them: {full}")
     if scores.unjudged:
-        said.append(
-            f"{title}: {scores.unjudged:,} facts not judged, {scores.undecided_records:,} records open for that alone"
-        )
+        said.append(f"facts not judged: {scores.unjudged:,}; records open for that alone: {scores.undecided_records:,}")
     if scores.no_output:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(scores.no_output.items()))
-        said.append(f"{title}: no output for {sum(scores.no_output.values()):,} records: {reasons}")
+        said.append(f"records without output: {sum(scores.no_output.values()):,} ({reasons})")
     if scores.agreement:
         said.append(
-            f"{title}: two evaluators agree on {percent(scores.agreement.share)} of {scores.agreement.pairs:,} pairs"
+            f"two evaluators agree on {percent(scores.agreement.share)} of {scores.agreement.pairs:,} pairs of guesses"
         )
-    return [Text(visible(line)) for line in said]
+    return [Text(visible(f"{title}: {line}")) for line in said]

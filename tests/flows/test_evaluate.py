@@ -1,0 +1,62 @@
+"""Evaluation of triplets that the simulator made, by the simulator; without Prefect and Ray."""
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.config import RunConfig, load_run
+from flows.engines import engines
+from flows.evaluate import Asked, evaluation_job, plan_evaluation, scores_of
+from flows.sanitize import plan_sanitization, sanitization_job
+from infra.ray.job import Shared, WorkerContext
+from infra.ray.keeper import LocalKeeper
+from tasks.diversity.pool import Reservoir
+from tasks.evaluation.steps import BaselineSanitizer, evaluations_store, make_evaluations
+from tasks.sanitization.steps import make_triplets
+from tests.flows.conftest import MadeSet
+
+
+@pytest.fixture
+def run(made_set: MadeSet, tmp_path: Path) -> RunConfig:
+    shutil.copytree(made_set.folder, tmp_path / "tiny")
+    return load_run(made_set.run_file, {"root": str(tmp_path)})
+
+
+async def evaluate_all(run: RunConfig, *sanitizers: Any) -> None:
+    """Sanitize, then evaluate each of ``sanitizers``, with the simulator in every role."""
+    with engines(run) as served:
+        (entry,), shared = served.models, Shared()
+        context = WorkerContext(LocalKeeper(Reservoir(0)), _shared=shared)
+        for shard in plan_sanitization(run, "missing_and_failed").todo:
+            await make_triplets(sanitization_job(run, served.models), shard, context)
+        for sanitizer in sanitizers:
+            what = Asked(sanitizer=sanitizer, evaluator=run.models[0], second=run.models[0], only_tests=False)
+            job = evaluation_job(run, what, (entry,) * len(what.serving(run).models))
+            for shard in plan_evaluation(job, "stale").todo:
+                await make_evaluations(job, shard, context)
+        await shared.close()
+
+
+def test_the_simulator_answers_every_question_and_degenerate_sanitizers_score_as_they_must(run: RunConfig) -> None:
+    baselines = [BaselineSanitizer(baseline=name) for name in ("triplets", "untouched", "empty")]
+    asyncio.run(evaluate_all(run, *baselines, run.models[0]))
+    scores = {}
+    for name in ("triplets", "untouched", "empty", "simulator"):
+        store = evaluations_store(run.root, run.dataset, f"{name}-by-simulator")
+        scores[name] = scores_of(run.root, run.dataset, store)["all"]
+        assert scores[name].unjudged == 0
+        assert scores[name].no_output == {}
+        assert scores[name].records == scores["triplets"].records > 0
+    assert {each.name: each.share for each in scores["untouched"].leak_types}["direct"] == 1
+    assert scores["untouched"].table4.attribute.value == 0
+    assert scores["untouched"].table4.kept_attribute.value == 1
+    assert {each.name: each.count for each in scores["empty"].leak_types}["direct"] == 0
+    assert scores["empty"].table4.kept_attribute.value == 0
+    assert {each.name: each.count for each in scores["triplets"].leak_types}["direct"] <= scores["triplets"].short
+    assert scores["triplets"].table4.kept_attribute.value == 1
+    agreed = scores["empty"].agreement
+    assert agreed is not None
+    assert agreed.pairs > 10
