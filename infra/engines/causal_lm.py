@@ -1,0 +1,129 @@
+"""Loads causal language models into torch: from a folder, the model hub, or a GGUF file (the embedded models)."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from infra.engines.causal_lm_gguf import dequantized
+from infra.engines.cores import usable_cores
+from infra.engines.models import DEFAULT_MODEL, KNOWN_MODELS, ModelMissing
+
+_CHUNK_BYTES = 1 << 22
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+class CausalLmConfig(BaseModel):
+    """A model that runs on this machine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["transformers"] = "transformers"
+    model: str = Field(
+        default=DEFAULT_MODEL,
+        min_length=1,
+        description="an embedded model, a folder with safetensors, a GGUF file, or a name on the model hub",
+    )
+    revision: str | None = Field(default=None, description="commit, tag or branch on the hub; none means its default")
+    device: str | None = Field(default=None, description="cpu, cuda, cuda:1; none means a GPU where there is one")
+    dtype: Literal["float32", "bfloat16", "float16"] | None = Field(
+        default=None, description="none means bfloat16 on GPUs and float32 on CPUs"
+    )
+    threads: int | None = Field(
+        default=None, ge=1, description="CPU threads of this process; none means all physical cores it may use"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CausalLm:
+    """A loaded model.
+
+    Attributes:
+        model: in evaluation mode, on its device.
+        tokenizer: a fast one.
+        name: with the hash of its weights, or its commit on the hub: the same name, the same scores.
+    """
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    name: str
+
+
+def load(config: CausalLmConfig) -> CausalLm:
+    """Load a model to score with; on CPUs this also sets the threads of the process.
+
+    Only safetensors and GGUF are read, and no code that comes with a model is run.
+
+    Raises:
+        ModelMissing: it is nowhere, has no safetensors, no fast tokenizer, or needs code of its own.
+    """
+    device = torch.device(config.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if device.type == "cpu":
+        torch.set_num_threads(config.threads or usable_cores())
+    dtype = getattr(torch, config.dtype or ("bfloat16" if device.type == "cuda" else "float32"))
+    source, name = _source(config)
+    model: PreTrainedModel = _from_pretrained(
+        AutoModelForCausalLM, source, config.revision, dtype=dtype, use_safetensors=True
+    )
+    if name is None:
+        name = f"{config.model}@{model.config._commit_hash or config.revision or 'unknown revision'}"
+    return CausalLm(model.eval().to(device), load_tokenizer(source, config.revision), name)
+
+
+def load_tokenizer(model: str, revision: str | None = None) -> PreTrainedTokenizerBase:
+    """Load a model's tokenizer alone: where the model itself runs in an engine.
+
+    Raises:
+        ModelMissing: there is none, or it is not a fast one.
+    """
+    source, _ = _source(CausalLmConfig(model=model, revision=revision))
+    tokenizer: PreTrainedTokenizerBase = _from_pretrained(AutoTokenizer, source, revision)
+    if not tokenizer.is_fast:
+        raise ModelMissing(f"{model}: its tokenizer has no fast version, and so no offsets: use a model that has one")
+    return tokenizer
+
+
+def _source(config: CausalLmConfig) -> tuple[str, str | None]:
+    """Where transformers finds the model, and its name if that is known before it is loaded."""
+    path = Path(config.model)
+    if config.model in KNOWN_MODELS or path.is_file():
+        folder, sha256 = dequantized(config.model)
+        return str(folder), f"{path.name}@sha256:{sha256}"
+    if path.is_dir():
+        return str(path), f"{path.resolve().name}@sha256:{_weights_sha256(path)}"
+    if not _HUB_NAME.fullmatch(config.model):
+        raise ModelMissing(
+            f"{config.model}: no such folder or file, and no name on the model hub; embedded models:"
+            f" {', '.join(KNOWN_MODELS)}"
+        )
+    return config.model, None
+
+
+def _weights_sha256(folder: Path) -> str:
+    """Hash configuration and weights of a folder, file by file in the order of their names."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise ModelMissing(f"{folder}: no *.safetensors in it: save the model with save_pretrained")
+    digest = hashlib.sha256()
+    for file in [folder / "config.json", *files]:
+        with file.open("rb") as source:
+            while chunk := source.read(_CHUNK_BYTES):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _from_pretrained(kind: Any, source: str, revision: str | None, **options: Any) -> Any:  # noqa: ANN401
+    """Load with transformers, whose errors name a hub where a person may have meant a folder."""
+    try:
+        return kind.from_pretrained(source, revision=revision or "main", trust_remote_code=False, **options)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelMissing(
+            f"{source}: transformers cannot load it ({reason}): give a folder with config.json, *.safetensors and"
+            f" tokenizer.json, a name that is in the hub's cache, or an embedded model: {', '.join(KNOWN_MODELS)}"
+        ) from error
