@@ -90,5 +90,6 @@ def highest_excess(learner: Scores, reference: Scores, supervised: Bool, keep: f
     ranked = np.flatnonzero(supervised & np.isfinite(learner) & np.isfinite(reference))
     excess = learner[ranked].astype(np.float64) - reference[ranked].astype(np.float64)
     marked = np.zeros(supervised.size, dtype=np.bool_)
-    marked[ranked[np.argsort(-excess, kind="stable")[: math.ceil(keep * ranked.size)]]] = True
+    kept = math.ceil(keep * ranked.size - 1e-9)  # in binary 0.1 * 30 is above 3
+    marked[ranked[np.argsort(-excess, kind="stable")[:kept]]] = True
     return marked

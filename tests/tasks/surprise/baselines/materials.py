@@ -8,7 +8,7 @@ from tasks.surprise.baselines.methods import Material, TokenLevels
 from tasks.surprise.documents import Document, Interval, Label
 from tasks.surprise.procedure import Batch
 from tasks.surprise.rows import F64, Scores, offsets_of
-from tasks.surprise.rules import GlobalRule
+from tasks.surprise.rules import GlobalRule, Rule
 from tasks.surprise.spans import Spans
 from tasks.surprise.tokens import Tokens
 
@@ -56,9 +56,9 @@ def material_of(
 class Given:
     """A graded method with the levels it is given."""
 
-    def __init__(self, levels: Sequence[float], name: str = "given") -> None:
-        self.name = name
-        self.rule = GlobalRule()
+    def __init__(self, levels: Sequence[float], rule: Rule | None = None) -> None:
+        self.name = "given"
+        self.rule = GlobalRule() if rule is None else rule
         self._levels: F64 = np.array(levels, dtype=np.float64)
 
     def levels(self, material: Material) -> TokenLevels:

@@ -6,8 +6,8 @@ from tasks.surprise.baselines.fixed import Oracle
 from tasks.surprise.baselines.joint import jointly_tuned
 from tasks.surprise.baselines.methods import AtThreshold, CharacterLevels, Material, Method, TokenLevels, is_masked
 from tasks.surprise.baselines.tuning import Ground, tuned
-from tasks.surprise.calibrate import BestF1, NoPoint, TargetRecall
-from tasks.surprise.rules import GlobalRule
+from tasks.surprise.calibrate import BestF1, Goal, NoPoint, RecallUnderCap, TargetRecall
+from tasks.surprise.rules import GlobalRule, LocalRule, Rule
 from tasks.surprise.spans import Spans
 from tests.tasks.surprise.baselines.materials import Given, material_of
 
@@ -111,18 +111,39 @@ def all_pairs(first: list[float], second: list[float], target: list[bool], kind:
 
 
 @pytest.mark.parametrize("kind", [Union, Intersection])
-@pytest.mark.parametrize("seed", range(8))
-def test_joint_thresholds_are_the_best_of_all_pairs(kind: type[Union] | type[Intersection], seed: int) -> None:
+@pytest.mark.parametrize("rule", [GlobalRule(), LocalRule()])
+@pytest.mark.parametrize("seed", range(4))
+def test_joint_thresholds_are_the_best_of_all_pairs(
+    kind: type[Union] | type[Intersection], rule: Rule, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
-    words = [["x"] * 40]
     target = rng.random(40) < 0.3
-    material = material_of(words, labels=[[(int(i), int(i) + 1) for i in np.flatnonzero(target)]])
-    first, second = ((rng.integers(0, 6, 40) + 3 * target * rng.random(40)).round(2).tolist() for _ in range(2))
-    method = jointly_tuned(Given(first), Given(second), Ground(material, "token"), BestF1(), kind)
+    material = material_of([["x"] * 40], labels=[[(int(i), int(i) + 1) for i in np.flatnonzero(target)]])
+    # Ranks with the sign turned, as the local rule's levels are; any numbers are levels of the global rule.
+    first, second = ((rng.integers(0, 6, 40) + 3 * target * rng.random(40) - 99).round(2).tolist() for _ in range(2))
+    method = jointly_tuned(Given(first, rule), Given(second, rule), Ground(material, "token"), BestF1(), kind)
     assert not isinstance(method, NoPoint)
     counts = Ground(material, "token").units(method).counts(GlobalRule(), 1.0)
     # A best pair lies at levels of targets, which the grid holds all of as long as there are fewer than 24.
-    expected = max(
-        2 * hits / (hits + other + target.sum()) for hits, other in all_pairs(first, second, target.tolist(), kind)
-    )
-    assert counts.f1 == pytest.approx(expected)
+    pairs = all_pairs(first, second, target.tolist(), kind)
+    assert counts.f1 == pytest.approx(max(2 * hits / (hits + other + target.sum()) for hits, other in pairs))
+
+
+# Levels of targets 5, 4 and 3, 1; of others 2, 0 and 4, 2.
+FIRST, SECOND = Given([5, 4, 2, 0]), Given([3, 1, 4, 2])
+
+
+def counted(goal: Goal) -> tuple[int, int] | None:
+    ground = Ground(material_of(WORDS, labels=[[(0, 4)]]), "token")
+    method = jointly_tuned(FIRST, SECOND, ground, goal)
+    if isinstance(method, NoPoint):
+        return None
+    counts = ground.units(method).counts(GlobalRule(), 1.0)
+    return counts.true_positives, counts.false_positives
+
+
+def test_joint_thresholds_meet_a_recall_with_the_least_collateral_and_a_cap_with_the_most_recall() -> None:
+    assert counted(TargetRecall(recall=1.0)) == (2, 1)  # the second masks one other at its highest threshold already
+    assert counted(TargetRecall(recall=0.5)) == (2, 1)
+    assert counted(RecallUnderCap(collateral=0.5)) == (2, 1)
+    assert counted(RecallUnderCap(collateral=0.49)) is None

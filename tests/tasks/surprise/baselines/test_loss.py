@@ -51,6 +51,12 @@ def test_the_share_is_of_supervised_tokens_with_both_losses() -> None:
     assert is_masked(Rho1(keep=0.5).levels(material).levels).tolist() == [False, False, True, False]
 
 
+@pytest.mark.parametrize(("keep", "size", "kept"), [(0.5, 5, 3), (0.1, 30, 3), (0.01, 5, 1), (1.0, 7, 7), (0.6, 0, 0)])
+def test_the_share_is_rounded_up(keep: float, size: int, kept: int) -> None:
+    excess = np.arange(size, dtype=np.float64)
+    assert highest_excess(excess, np.zeros(size), np.ones(size, dtype=np.bool_), keep).sum() == kept
+
+
 def test_rho_1_asks_for_the_second_model() -> None:
     with pytest.raises(ValueError, match="losses of the one that is trained"):
         Rho1().levels(material_of(WORDS))
