@@ -91,13 +91,18 @@ def plan_scores(run: ScoreRun, job: ScoreJob, rows: Input, reprocess: Reprocess)
 
 @flow(name="surprise-score", task_runner=RUNNER)
 def score(run: ScoreRun, reprocess: Reprocess = "missing_and_failed") -> ScoreReport:
-    """Score every row that is not yet; a finished shard is never scored again unless asked."""
+    """Score every row that is not yet; a finished shard is never scored again unless asked.
+
+    Raises:
+        InputUnfit: the input cannot be read, or ids repeat.
+    """
     job, rows = job_of(run), run.input.open()
     job.store().sweep()  # what killed runs have left
     planned = plan_scores(run, job, rows, reprocess)
     done = planned.counts()["committed"]
     if not planned.todo:
         return ScoreReport(run.dataset, done, ())
+    rows.check_ids()
     with cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
         return ScoreReport(run.dataset, done, _on_workers(run, job, rows, planned))
 

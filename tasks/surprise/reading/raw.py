@@ -38,7 +38,7 @@ class RawRow:
 
     name: str
     place: str
-    content: bytes | Mapping[str, Any] | BadRow
+    content: bytes | dict[str, Any] | BadRow
 
 
 class Slice(Protocol):
@@ -84,23 +84,29 @@ def digest(rows: Iterable[RawRow]) -> str:
     sha = hashlib.sha256()
     for row in rows:
         content = row.content
-        told = {b"": content.reason.encode()} if isinstance(content, BadRow) else content
-        sha.update(canonical(row.name.encode("utf-8")))
-        sha.update(canonical(told))
+        _feed(sha, row.name)
+        _feed(sha, {"": content.reason} if isinstance(content, BadRow) else content)
     return sha.hexdigest()
 
 
-def canonical(value: object) -> bytes:
-    """Write a value so that equal bytes mean equal values."""
+def _feed(sha: "hashlib._Hash", value: object) -> None:
+    """Hash a value so that other values give other bytes: each with its kind and length before it."""
     match value:
         case bytes():
-            return b"b%d:%b" % (len(value), value)
-        case Mapping():
-            return b"d%d:%b" % (len(value), b"".join(canonical(key) + canonical(item) for key, item in value.items()))
-        case list():
-            return b"l%d:%b" % (len(value), b"".join(map(canonical, value)))
+            sha.update(b"b%d:" % len(value))
+            sha.update(value)
         case str():
-            return canonical(value.encode("utf-8", "surrogatepass"))
+            _feed(sha, value.encode("utf-8", "surrogatepass"))
+        case dict():
+            sha.update(b"d%d:" % len(value))
+            for key, item in value.items():
+                _feed(sha, key)
+                _feed(sha, item)
+        case list():
+            sha.update(b"l%d:" % len(value))
+            for item in value:
+                _feed(sha, item)
         case _:
             told = repr(value).encode()
-            return b"r%d:%b" % (len(told), told)
+            sha.update(b"r%d:" % len(told))
+            sha.update(told)

@@ -27,15 +27,13 @@ class InputConfig(BaseModel):
         """Find all rows; records first.
 
         Raises:
-            InputUnfit: nothing is there, or something that cannot be read, or ids that repeat.
+            InputUnfit: nothing is there, or something that cannot be read.
         """
         sets = [path for path in self.paths if self.format == "auto" and _is_records(path)]
         parts: list[Part] = [part for each in sets for part in _records(each, self.columns)]
         if files := [path for path in self.paths if path not in sets]:
             parts += parts_of(files, self.format, self.suffixes, self.columns)
-        found = Input(parts)
-        found.check_ids()
-        return found
+        return Input(parts)
 
 
 def _is_records(path: Path) -> bool:
