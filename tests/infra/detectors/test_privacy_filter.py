@@ -16,6 +16,9 @@ from transformers.models.openai_privacy_filter.modeling_openai_privacy_filter im
 )
 
 from infra.detectors.privacy_filter import PrivacyFilter
+from tasks.surprise.baselines.methods import Material, is_masked
+from tasks.surprise.baselines.privacy_filter import Decoded, LogOdds, Remembering
+from tasks.surprise.documents import Document
 
 LAYERS, BAND = 2, 3
 
@@ -112,6 +115,23 @@ def test_a_saved_model_is_loaded_by_its_folder(
     tokenizer.save_pretrained(tmp_path)
     loaded = PrivacyFilter.load(str(tmp_path))([TEXT])[0]
     np.testing.assert_allclose(loaded.log_probs, directly(model, tokenizer, TEXT), atol=1e-4)
+
+
+def test_masks_and_log_odds_of_the_random_model_are_those_of_its_own_probabilities(
+    model: OpenAIPrivacyFilterForTokenClassification, tokenizer: PreTrainedTokenizerFast
+) -> None:
+    material = Material([Document("a", TEXT), Document("b", "")])
+    classifier = Remembering(PrivacyFilter(model, tokenizer, window=20))
+    log_probs = directly(model, tokenizer, TEXT)
+    starts = np.repeat(np.arange(len(TEXT)), [len(letter.encode()) for letter in TEXT])  # one token a byte
+    positive = np.isin(np.arange(len(TEXT)), starts[log_probs.argmax(axis=1) > 0])
+    masked = is_masked(Decoded(classifier, "argmax").levels(material).on_characters())
+    inked = np.array([not letter.isspace() for letter in TEXT])  # white space at the ends of spans is not masked
+    assert np.array_equal(masked[inked], positive[inked])
+    background = np.exp(log_probs[:, 0].astype(np.float64))
+    odds = LogOdds(classifier).levels(material).levels
+    np.testing.assert_allclose(odds, np.log((1 - background) / background), atol=1e-3)
+    assert is_masked(Decoded(classifier).levels(material).on_characters()).any()
 
 
 def test_windows_that_their_margins_fill_are_refused(
