@@ -11,7 +11,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from tasks.surprise.baselines.methods import CharacterLevels, Material, TokenLevels
-from tasks.surprise.baselines.tags import F32, Tags, TransitionBiases
+from tasks.surprise.baselines.tags import Tags, TransitionBiases
+from tasks.surprise.baselines.viterbi import F32
 from tasks.surprise.rows import F64, I64, offsets_of
 from tasks.surprise.rules import GlobalRule
 from tasks.surprise.spans import Spans

@@ -1,4 +1,4 @@
-"""BIOES tags: which may follow which, the best sequence that obeys (Viterbi), and the spans a sequence means."""
+"""BIOES tags: which may follow which, the best sequence that obeys, and the spans that a sequence means."""
 
 import json
 from collections.abc import Sequence
@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tasks.surprise.baselines.viterbi import F32, best_paths
 from tasks.surprise.rows import F64, I64, Bool
 
-F32 = npt.NDArray[np.float32]
 _OPENING, _CLOSING, _OPEN = ("B", "S"), ("E", "S"), ("B", "I")
 
 
@@ -86,15 +85,11 @@ class Tags:
     def viterbi(self, log_probs: Sequence[F32], biases: TransitionBiases) -> list[I64]:
         """Find the best allowed label sequence of each text.
 
-            argmax over y of  sum_t log p_t(y_t) + sum_t bias(y_{t-1}, y_t)
-
-        A sequence begins with O, B or S, ends with O, E or S, and B and I go on only to I or E of their category. Of
-        equal paths the one whose last differing label has the lower number. Texts advance together, the scores of
-        paths are added up in float64.
+        A sequence begins with O, B or S, ends with O, E or S, and B and I go on only to I or E of their category.
 
         Args:
             log_probs: log-softmax of each text's tokens, shape (T, L) each; T may be 0.
-            biases: see ``transitions``.
+            biases: added at each transition.
 
         Returns:
             Labels of each text, shape (T,) each.
@@ -102,36 +97,8 @@ class Tags:
         Raises:
             ValueError: a score is not finite.
         """
-        for text, scored in enumerate(log_probs):
-            if not np.isfinite(scored).all():
-                token = int(np.argmin(np.isfinite(scored).all(axis=1)))
-                raise ValueError(
-                    f"text {text}: token {token} has a score that is no finite number: what did the model do?"
-                )
-        order = sorted(range(len(log_probs)), key=lambda text: -len(log_probs[text]))
-        lengths = [len(log_probs[text]) for text in order]
-        paths: list[I64] = [np.zeros(0, dtype=np.int64) for _ in log_probs]
-        running = sum(length > 0 for length in lengths)
-        if running == 0:
-            return paths
-        transitions = self.transitions(biases)
-        first = np.array([log_probs[text][0] for text in order[:running]], dtype=np.float64)
-        scores = np.where(self.marked(("O", *_OPENING)), first, -np.inf)
-        back: list[I64] = []  # of each later place: the best label before each label
-        for place in range(1, lengths[0]):
-            running = sum(length > place for length in lengths[:running])
-            steps = scores[:running, :, None] + transitions
-            best = steps.argmax(axis=1)
-            back.append(best)
-            emitted = np.array([log_probs[text][place] for text in order[:running]], dtype=np.float64)
-            scores[:running] = np.take_along_axis(steps, best[:, None], axis=1)[:, 0] + emitted
-        scores[:, ~self.marked(("O", *_CLOSING))] = -np.inf
-        for rank, text in enumerate(order[: len(scores)]):
-            labels = [int(scores[rank].argmax())]
-            for place in range(lengths[rank] - 1, 0, -1):
-                labels.append(int(back[place - 1][rank, labels[-1]]))
-            paths[text] = np.array(labels[::-1], dtype=np.int64)
-        return paths
+        begin, end = self.marked(("O", *_OPENING)), self.marked(("O", *_CLOSING))
+        return best_paths(log_probs, self.transitions(biases), begin, end)
 
     def spans(self, path: I64) -> list[tuple[int, int]]:
         """Spans of tokens that a label sequence means, half-open; every token that is not O is in one.

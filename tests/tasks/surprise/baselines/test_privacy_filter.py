@@ -7,7 +7,8 @@ import pytest
 
 from tasks.surprise.baselines.methods import AtThreshold, Material, is_masked
 from tasks.surprise.baselines.privacy_filter import Decoded, LogOdds, Remembering, log_odds
-from tasks.surprise.baselines.tags import F32, TransitionBiases
+from tasks.surprise.baselines.tags import TransitionBiases
+from tasks.surprise.baselines.viterbi import F32
 from tasks.surprise.documents import Document, Interval
 from tasks.surprise.rows import I64
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.surprise.baselines.tags import F32, Tags, TransitionBiases
+from tasks.surprise.baselines.tags import Tags, TransitionBiases
+from tasks.surprise.baselines.viterbi import F32
 
 TAGS = Tags(("B-a", "O", "I-a", "E-a", "S-a", "B-b", "I-b", "E-b", "S-b"))  # the order is the head's, not ours
 FULL = ("account_number", "private_address", "private_date", "private_email", "private_person", "private_phone",
