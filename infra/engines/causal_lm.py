@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.cores import usable_cores
@@ -66,13 +66,26 @@ def load(config: CausalLmConfig) -> CausalLm:
     if device.type == "cpu":
         torch.set_num_threads(config.threads or usable_cores())
     dtype = getattr(torch, config.dtype or ("bfloat16" if device.type == "cuda" else "float32"))
-    source, name = _source(config)
+    name = identify(config)  # first: hashing finds what is missing sooner than loading
     model: PreTrainedModel = _from_pretrained(
-        AutoModelForCausalLM, source, config.revision, dtype=dtype, use_safetensors=True
+        AutoModelForCausalLM, _source(config.model), config.revision, dtype=dtype, use_safetensors=True
     )
-    if name is None:
-        name = f"{config.model}@{model.config._commit_hash or config.revision or 'unknown revision'}"
-    return CausalLm(model.eval().to(device), load_tokenizer(source, config.revision), name)
+    return CausalLm(model.eval().to(device), load_tokenizer(config.model, config.revision), name)
+
+
+def identify(config: CausalLmConfig) -> str:
+    """Return the name that ``load`` gives the model, without loading its weights.
+
+    Raises:
+        ModelMissing: it is nowhere, or has no safetensors.
+    """
+    path = Path(config.model)
+    if config.model in KNOWN_MODELS or path.is_file():
+        return f"{path.name}@sha256:{dequantized(config.model)[1]}"
+    if path.is_dir():
+        return f"{path.resolve().name}@sha256:{_weights_sha256(path)}"
+    commit = _from_pretrained(AutoConfig, _source(config.model), config.revision)._commit_hash
+    return f"{config.model}@{commit or config.revision}"
 
 
 def load_tokenizer(model: str, revision: str | None = None) -> PreTrainedTokenizerBase:
@@ -81,27 +94,24 @@ def load_tokenizer(model: str, revision: str | None = None) -> PreTrainedTokeniz
     Raises:
         ModelMissing: there is none, or it is not a fast one.
     """
-    source, _ = _source(CausalLmConfig(model=model, revision=revision))
-    tokenizer: PreTrainedTokenizerBase = _from_pretrained(AutoTokenizer, source, revision)
+    tokenizer: PreTrainedTokenizerBase = _from_pretrained(AutoTokenizer, _source(model), revision)
     if not tokenizer.is_fast:
         raise ModelMissing(f"{model}: its tokenizer has no fast version, and so no offsets: use a model that has one")
     return tokenizer
 
 
-def _source(config: CausalLmConfig) -> tuple[str, str | None]:
-    """Where transformers finds the model, and its name if that is known before it is loaded."""
-    path = Path(config.model)
-    if config.model in KNOWN_MODELS or path.is_file():
-        folder, sha256 = dequantized(config.model)
-        return str(folder), f"{path.name}@sha256:{sha256}"
+def _source(model: str) -> str:
+    """Where transformers finds the model: a folder, or its name on the hub."""
+    path = Path(model)
+    if model in KNOWN_MODELS or path.is_file():
+        return str(dequantized(model)[0])
     if path.is_dir():
-        return str(path), f"{path.resolve().name}@sha256:{_weights_sha256(path)}"
-    if not _HUB_NAME.fullmatch(config.model):
+        return str(path)
+    if not _HUB_NAME.fullmatch(model) or ".." in model:
         raise ModelMissing(
-            f"{config.model}: no such folder or file, and no name on the model hub; embedded models:"
-            f" {', '.join(KNOWN_MODELS)}"
+            f"{model}: no such folder or file, and no name on the model hub; embedded models: {', '.join(KNOWN_MODELS)}"
         )
-    return config.model, None
+    return model
 
 
 def _weights_sha256(folder: Path) -> str:
