@@ -222,3 +222,52 @@ def explain(
     from flows.commands.surprise import explain as command
 
     command.run(file, policy, model, document, html)
+
+
+@surprise_app.command()
+def route(
+    folder: ScoresFolder,
+    model: Annotated[str, Option(metavar="KIND:NAME", help="Model that rewrites, as of `synthesize --model`.")],
+    output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Data set to write, <root>/<name>.")],
+    select: Annotated[
+        str, Option(metavar="NAME", help="surprise, prompted, contrast, random, opf:MODEL, or a name of `evaluate`.")
+    ] = "surprise",
+    budget: Annotated[str, Option(metavar="SHARES", help="Shares of the sentences to send.")] = ".1,.2,.8",
+    judge: Annotated[
+        str | None, Option(metavar="KIND:NAME", help="Model that says which facts are left; without, BLEU alone.")
+    ] = None,
+    whole: Annotated[bool, Option("--whole/--no-whole", help="Rewrite whole documents beside it.")] = True,
+    private: Annotated[
+        str | None, Option(metavar="TEXT", help="What must not be told, in place of the usual list of identifiers.")
+    ] = None,
+    selector_usd: Annotated[
+        float, Option(min=0, metavar="USD", help="What scoring a million source tokens costs you.")
+    ] = 0.0,
+    workers: Annotated[int, Option(min=1, help="Worker processes.")] = 1,
+    in_flight: Annotated[int, Option(min=1, help="Documents of a shard worked on at once.")] = 4,
+    json: Json = False,
+) -> None:
+    """Send only the most surprising sentences to a rewriting model; compare with rewriting whole documents.
+
+    \b
+    privasis surprise route scores/test --model openai:gpt-4.1-mini --budget .1,.2,.8 -o data/routed
+    privasis surprise route scores/test --select random --model llama_cpp:qwen2.5-coder-0.5b -o data/by-chance
+    """  # noqa: D301
+    from flows.commands.surprise import route as command
+
+    command.run(
+        folder,
+        output,
+        command.Asked(
+            select=select,
+            budgets=command.budgets_of(budget),
+            model=model,
+            judge=judge,
+            whole=whole,
+            private=private,
+            selector_usd=selector_usd,
+            workers=workers,
+            in_flight=in_flight,
+        ),
+        json,
+    )

@@ -84,5 +84,5 @@ async def _score(document: Document, name: str, policy: Policy | None) -> Scored
             lambda: list(model.scorer.score([ToScore(document.text)], passes))
         )
     table = tables([ScoredDocument(document, found[0])], 0, model.scorer.reference)["scores"]
-    prompts = {each.name: each.prompt for each in passes if each.prompt is not None}
+    prompts: dict[str, str] = {each.name: each.prompt for each in passes if each.prompt is not None}
     return ScoredSet(table, model.scorer.reference, "", prompts)

@@ -1,0 +1,191 @@
+"""``privasis surprise route``: rewrite only what a score selects, and say what that leaves and costs."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from flows.commands.flags import RunFlags
+from flows.commands.quiet import quiet_prefect
+from flows.commands.run_of import run_of
+from flows.commands.surprise.methods import Surroundings, method_of
+from flows.commands.surprise.opening import open_scores
+from flows.config import ConfigError, RunConfig
+from infra.prefect_local import prefect_api
+from infra.settings import settings
+from tasks.report.formats import NOTHING, count, fixed, percent
+from tasks.report.marks import visible
+from tasks.surprise.baselines.methods import Material
+from tasks.surprise.evaluation.material import conditioning_of
+from tasks.surprise.evaluation.notation import Misspelled, Reading
+from tasks.surprise.pictures.routing import tradeoff
+from tasks.surprise.routing.config import RoutingConfig
+from tasks.surprise.routing.ranking import Ranked, at_random, by_method, by_scores
+from tasks.surprise.routing.results import Outcome, outcomes
+from tasks.surprise.scored import ScoredSet
+
+if TYPE_CHECKING:
+    from tasks.surprise.routing.steps import RouteJob
+
+SEED = 1
+_BUDGETS = "shares of the sentences, above 0 and at most 1, such as .1,.2,.8"
+_READINGS: dict[str, Reading] = {"surprise": "plain", "prompted": "prompted", "contrast": "contrast"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be routed, and how, as the command line says it."""
+
+    select: str
+    budgets: tuple[float, ...]
+    model: str
+    judge: str | None
+    whole: bool
+    private: str | None
+    selector_usd: float
+    workers: int
+    in_flight: int
+
+
+def budgets_of(text: str) -> tuple[float, ...]:
+    """Read shares of the sentences, parted by commas.
+
+    Raises:
+        ConfigError: one is no share.
+    """
+    try:
+        budgets = tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise ConfigError(f"--budget {text}: {_BUDGETS}") from error
+    if not all(0 < budget <= 1 for budget in budgets):
+        raise ConfigError(f"--budget {text}: {_BUDGETS}")
+    return budgets
+
+
+def run(folder: Path, output: Path, asked: Asked, as_json: bool) -> None:
+    """Route the scores in ``folder`` into the data set ``output``, and print what came of it.
+
+    Raises:
+        ConfigError: an option is wrong, or the scores lack what the selection reads.
+    """
+    config, job = job_of(folder, output, asked)
+    quiet_prefect()
+    with prefect_api(settings().cache / "prefect") as ready:
+        from flows.surprise_route import route
+
+        ready()
+        route(config, job)
+    report(job, asked.selector_usd, as_json)
+
+
+def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJob"]:
+    """Rank the sentences, and say what was asked for as a run and a job.
+
+    Raises:
+        ConfigError: see ``run``.
+    """
+    from flows.surprise_route import planned_entry
+    from tasks.surprise.routing.steps import RouteJob, ranks_store, write_ranks
+    from tasks.surprise.store.steps import scores_store
+
+    home, target = folder.resolve(), output.resolve()
+    scored = open_scores(folder)
+    ranked = ranked_by(asked.select, scored)
+    config = run_of(
+        RunFlags(
+            model=[asked.model, *([asked.judge] if asked.judge else [])],
+            workers=asked.workers,
+            in_flight=asked.in_flight,
+        )
+    )
+    entries = [planned_entry(engine) for engine in config.models]
+    source, ranks = scores_store(home.parent, home.name), ranks_store(target.parent, target.name)
+    routing = RoutingConfig(budgets=tuple(sorted(set(asked.budgets))), whole=asked.whole)
+    if asked.private is not None:
+        routing = routing.model_copy(update={"private": asked.private})
+    job = RouteJob(
+        scores_root=home.parent,
+        scores=home.name,
+        root=target.parent,
+        dataset=target.name,
+        select=asked.select,
+        ranking=write_ranks(ranks, source, scored, ranked),
+        sentences=ranked.scores.size,
+        reference=scored.reference,
+        config=routing,
+        rewriter=entries[0],
+        judge=entries[1] if asked.judge else None,
+        in_flight=asked.in_flight,
+    )
+    return config, job
+
+
+def ranked_by(select: str, scored: ScoredSet) -> Ranked:
+    """Rank sentences by surprise, prompted surprise, contrast, chance, or a method of ``evaluate --method``.
+
+    Raises:
+        ConfigError: there is no such method, or no such scores.
+    """
+    try:
+        if select in _READINGS:
+            conditioning = conditioning_of(scored, [_READINGS[select]])
+            return by_scores(Material(scored.documents, scored.batch(conditioning)))
+        material = Material(scored.documents, scored.batch(scored.conditionings[0]))
+        if select == "random":
+            return at_random(material, SEED)
+        # Of OPF, the graded score: its decoded labels have no order to spend a budget in.
+        name = select.replace("opf", "opf-log-odds", 1) if select.split(":")[0] == "opf" else select
+        return by_method(method_of(name, Surroundings(material, None)), material)
+    except Misspelled as error:
+        raise ConfigError(f"--select {select}: surprise, prompted, contrast, random, or: {error}") from error
+
+
+def report(job: "RouteJob", selector_usd: float, as_json: bool) -> None:
+    """Print the table, and write it and the picture beside the shards."""
+    routed = job.store().read("routed")
+    if not routed.num_rows:
+        raise ConfigError(f"{job.root / job.dataset}: nothing was routed")
+    found = outcomes(routed, selector_usd)
+    figures: dict[str, Any] = {
+        "select": job.select,
+        "sentences": job.sentences,
+        "model": job.rewriter.endpoint.model,
+        "judge": None if job.judge is None else job.judge.endpoint.model,
+        "selector_usd_per_million": selector_usd,
+        "interventions": [each.json() for each in found],
+    }
+    home = job.root / job.dataset
+    (home / "route-report.json").write_text(f"{json.dumps(figures, indent=2)}\n", encoding="utf-8")
+    if any(each.security is not None for each in found):
+        (home / "route.png").write_bytes(tradeoff(found))
+    if as_json:
+        sys.stdout.write(f"{json.dumps(figures, indent=2)}\n")
+        return
+    console = Console()
+    console.print(_table(found))
+    console.print(Text(f"\nTexts: {job.store().layout.tables['routed']}/*.parquet; figures: {home}"), soft_wrap=True)
+
+
+def _table(found: Sequence[Outcome]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    headings = ("intervention", "sent", "failed", "private values gone", "BLEU", "facts kept", "USD / M source tokens")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if place == 0 else "right")
+    for each in found:
+        table.add_row(
+            Text(visible(each.name)),
+            count(each.sent),
+            count(each.failed),
+            percent(each.security),
+            fixed(each.bleu, 3),
+            NOTHING if each.facts_kept is None else percent(each.facts_kept),
+            f"{each.usd_per_million:,.2f}",
+        )
+    return table

@@ -1,0 +1,227 @@
+"""Routing at its edge: rank the sentences of all scores, then rewrite and judge shard by shard, through a journal."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.tasks import exponential_backoff
+from pydantic import BaseModel, ConfigDict, Field
+
+from infra.ray.job import WorkerContext
+from infra.ray.versions import versions_here
+from infra.ray.worker import WorkerPool
+from infra.shards.heartbeat import heartbeat
+from infra.shards.manifest import ShardSummary
+from infra.shards.plan import Plan, PlannedShard, plan
+from infra.shards.ranges import ShardRange
+from infra.shards.spec import spec_hash
+from infra.shards.store import LEASE_TTL_S, StageStore
+from tasks.shards.steps import (
+    RETRIES,
+    MixEntry,
+    ShardReceipt,
+    counted,
+    mixed_models,
+    outcomes_of,
+    receipt_of,
+    summary_of,
+    worth_another_try,
+)
+from tasks.surprise.policy import Reference
+from tasks.surprise.routing.chain import RoutedDocument, RoutingChain, Source
+from tasks.surprise.routing.config import RoutingConfig
+from tasks.surprise.routing.prompts import PROMPT_SHAS
+from tasks.surprise.routing.ranking import Ranked, ranks_of, sent
+from tasks.surprise.routing.tables import RANKS, ROUTED
+from tasks.surprise.scored import ScoredSet
+from tasks.surprise.store.steps import scores_store
+from tasks.synthesis.outcome import Reject
+
+STAGE_VERSION = 1  # raise it when the code makes other rows of the same replies: finished shards become stale
+
+
+class RouteJob(BaseModel):
+    """All that a worker needs to route any shard: small, and without secrets."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scores_root: Path
+    scores: str = Field(description="the data set of scores")
+    root: Path
+    dataset: str = Field(description="the data set to write")
+    select: str = Field(description="what ranks the sentences, such as surprise")
+    ranking: str = Field(description="hash of the ranks: which sentences go")
+    sentences: int = Field(ge=0, description="of all documents; budgets are shares of them")
+    reference: Reference
+    config: RoutingConfig
+    rewriter: MixEntry
+    judge: MixEntry | None = None
+    seed: int = 1
+    in_flight: int = Field(default=4, ge=1, description="documents of one shard worked on at once")
+
+    def source(self) -> StageStore:
+        """Return where the scores are."""
+        return scores_store(self.scores_root, self.scores)
+
+    def ranks(self) -> StageStore:
+        """Return where the ranked sentences are."""
+        return ranks_store(self.root, self.dataset)
+
+    def store(self) -> StageStore:
+        """Return where the rewritten texts go."""
+        return StageStore(self.root, self.dataset, "routed", {"routed": ROUTED}, id_column="row_id")
+
+    def cuts(self) -> Mapping[str, int]:
+        """Name of each intervention on sentences, and the last rank that it sends."""
+        return {f"{self.select} {budget:.0%}": sent(budget, self.sentences) for budget in self.config.budgets}
+
+    def spec_hash(self) -> str:
+        """Fingerprint all that shapes the rows but the scores."""
+        models = [entry.model_dump(exclude={"endpoint"}) for entry in (self.rewriter, self.judge) if entry is not None]
+        return spec_hash(
+            self.config,
+            {
+                "select": self.select,
+                "ranking": self.ranking,
+                "models": models,
+                "judged": self.judge is not None,
+                "seed": self.seed,
+                "prompts": PROMPT_SHAS,
+                "schema": str(ROUTED),
+                "stage_version": STAGE_VERSION,
+            },
+        )
+
+    def plan(self) -> Plan:
+        """Say which of the score shards are routed, and which are to be."""
+        source, store, spec = self.source(), self.store(), self.spec_hash()
+        shards: list[PlannedShard] = []
+        todo: list[ShardRange] = []
+        for shard in source.manifest.shards():
+            one = plan(store, shard, shard.stop, spec, partial(input_hashes, source), "stale")
+            shards += one.shards
+            todo += one.todo
+        return Plan(tuple(shards), tuple(todo))
+
+
+def ranks_store(root: Path, dataset: str) -> StageStore:
+    """Return the store of a data set's ranked sentences."""
+    return StageStore(root, dataset, "ranks", {"ranks": RANKS}, id_column="document_id")
+
+
+def input_hashes(source: StageStore, shard: ShardRange) -> Mapping[str, str]:
+    """Return what routing a score shard reads: name -> content hash.
+
+    Raises:
+        KeyError: the shard has no scores.
+    """
+    return {"scores": source.manifest.record(shard).files["scores"].sha256}
+
+
+def write_ranks(store: StageStore, source: StageStore, scored: ScoredSet, ranked: Ranked) -> str:
+    """Commit the ranks of all sentences, in the shards of the scores, and return their hash.
+
+    Args:
+        store: of ``ranks_store``.
+        source: the scores' store.
+        scored: all of them, in the order of the input.
+        ranked: their sentences.
+    """
+    ranks = ranks_of(ranked.scores).tolist()
+    bounds = ranked.spans.row_offsets.tolist()
+    starts, ends = ranked.spans.start.tolist(), ranked.spans.end.tolist()
+    tokens = scored.tokens.row_offsets
+    rows = [
+        {
+            "document_id": name,
+            "index": index,
+            "sentences": [
+                {"start": starts[at], "end": ends[at], "rank": ranks[at]} for at in range(bounds[row], bounds[row + 1])
+            ],
+            "source_tokens": int(tokens[row + 1] - tokens[row]),
+        }
+        for row, (name, index) in enumerate(zip(scored.ids, scored.table["index"].to_pylist(), strict=True))
+    ]
+    digest = spec_hash({"rows": [[row["document_id"], row["sentences"]] for row in rows]})
+    for shard in source.manifest.shards():
+        if not plan(store, shard, shard.stop, digest, partial(input_hashes, source), "stale").todo:
+            continue
+        inputs = input_hashes(source, shard)
+        table = pa.Table.from_pylist([row for row in rows if shard.start <= row["index"] < shard.stop], RANKS)
+        with store.acquire(shard) as lease:
+            summary = ShardSummary(versions=versions_here())
+            store.commit(
+                shard, {"ranks": table}, lease, len(table), spec_hash=digest, input_hashes=inputs, summary=summary
+            )
+    return digest
+
+
+@task(
+    task_run_name="{shard}",
+    retries=RETRIES,
+    retry_delay_seconds=exponential_backoff(10),
+    retry_condition_fn=worth_another_try,
+    cache_policy=NO_CACHE,  # a committed shard is its own cache: the plan leaves it out
+)
+def route_shard(shard: str, job: RouteJob, pool: WorkerPool) -> ShardReceipt:
+    """Route one score shard on a worker and wait until it is committed."""
+    return pool.submit(shard, partial(make_routed, job, ShardRange.parse(shard)))
+
+
+async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) -> ShardReceipt:
+    """Route every document of a score shard, going on from its journal, and commit the rows.
+
+    Raises:
+        KeyError: the shard has no scores, or no ranks.
+        LeaseHeld: another worker has the shard.
+        BackendUnavailable: a model does not answer; what was answered is in the journal.
+        JobStopped: the run was told to stop; what was in flight has ended.
+    """
+    store, source = job.store(), job.source()
+    with store.acquire(shard) as lease:
+        async with heartbeat(lease, LEASE_TTL_S):
+            inputs = input_hashes(source, shard)
+            sources = await asyncio.to_thread(_sources, job, shard)
+            with store.journal(lease) as journal:
+                entries = [job.rewriter, *([] if job.judge is None else [job.judge])]
+                models = await mixed_models(entries, context)
+                judge = models[1] if job.judge is not None else None
+                chain = RoutingChain(job.seed, job.config, job.cuts(), models[0], judge, journal, counted(context))
+
+                async def run(item: Source) -> RoutedDocument | Reject:
+                    return await chain.run(item)
+
+                done: list[RoutedDocument | Reject] = await outcomes_of(shard, sources, run, context, job.in_flight)
+            receipt = receipt_of(shard, done, journal.replayed)
+            rows = [row for each in done if isinstance(each, RoutedDocument) for row in each.rows]
+            await asyncio.to_thread(
+                store.commit,
+                shard,
+                {"routed": pa.Table.from_pylist(rows, ROUTED)},
+                lease,
+                len(rows),
+                spec_hash=job.spec_hash(),
+                input_hashes=inputs,
+                summary=summary_of(receipt, done),
+            )
+    return receipt
+
+
+def _sources(job: RouteJob, shard: ShardRange) -> list[Source]:
+    table = job.source().read_shard("scores", shard)
+    documents = ScoredSet(table, job.reference, sha256="").documents
+    ranks: dict[int, dict[str, Any]] = {row["index"]: row for row in job.ranks().read_shard("ranks", shard).to_pylist()}
+    return [
+        Source(
+            document,
+            index,
+            tuple((each["start"], each["end"], each["rank"]) for each in ranks[index]["sentences"]),
+            ranks[index]["source_tokens"],
+        )
+        for document, index in zip(documents, table["index"].to_pylist(), strict=True)
+    ]
