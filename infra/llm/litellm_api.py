@@ -41,7 +41,7 @@ def load_litellm() -> Any:  # noqa: ANN401 - its types cost a second import
     if any(version == bad or version.startswith(f"{bad}.") for bad in REFUSED):
         raise PackageMissing(f"litellm {version} must not be used: {INSTALL}")
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read while it is imported
-    # It warns about its own classes, some of which it imports with the first call: nobody here can do anything about it.
+    # It warns about its own classes, some imported with the first call: nobody here can do anything about that.
     warnings.filterwarnings("ignore", message="Items .* using the `ReadOnly` qualifier")
     import litellm
 

@@ -49,6 +49,10 @@ class Throttled(TransientFailure):
     """A 429: the request was fine, there were too many of them."""
 
 
+class _Doubted(Exception):
+    """A refusal for good that has to be seen again before it is believed."""
+
+
 class TimedOut(TransientFailure):
     """No answer in time: it hangs, or the server has more than it can do and does not say so."""
 
@@ -178,6 +182,7 @@ class Retrier:
         self._policy = policy
         self._limit = limit
         self._budget = RetryBudget(clock)
+        self._refused: tuple[float, int] | None = None  # for good: when first since an answer, and answers until then
         self._clock = clock
         self._sleep = sleep
         self._uniform = uniform
@@ -205,9 +210,12 @@ class Retrier:
                 wait_s = self._wait_s(own.count, failure.retry_after_s)
                 waited_s += wait_s
                 self._give_up_if_vain(own, failure, waited_s)
-            except BackendGone as gone:
-                self._believe(own, gone)
-                wait_s = GONE_AGAIN_S
+            except _Doubted as doubted:
+                own.refusals += 1
+                if own.refusals > 1:  # others were answered in between, or it would have been believed
+                    raise RequestRejected(f"{doubted} twice, while other calls were answered") from doubted
+                await self._sleep(GONE_AGAIN_S)
+                continue
             else:
                 self._budget.earn()
                 return answer
@@ -230,17 +238,6 @@ class Retrier:
                 f"after {own.count} failures, at last: {last}"
             ) from last
 
-    def _believe(self, own: "_Failures", gone: BackendGone) -> None:
-        """Let a refusal for good pass once: a gateway may refuse one request like that, or for one moment."""
-        own.refusals += 1
-        others_answered = own.look()
-        if own.refusals == 1:
-            return
-        if others_answered:
-            raise RequestRejected(f"{gone} twice, while other calls were answered") from gone
-        self._limit.shut(gone)
-        raise gone
-
     async def _try(self, send: Callable[[], Awaitable[T]], size: Size[T]) -> T:
         expected = size.expected()
         await self._limit.enter(expected.total)
@@ -258,8 +255,9 @@ class Retrier:
                 if not isinstance(failure, Throttled):
                     self._limit.fail()
                 raise
-            except BackendGone:
+            except BackendGone as gone:
                 self.counters.failures["gone"] += 1
+                self._doubt(gone, sent_at)
                 raise
             self.counters.answered += 1
             used = size.used(answer)
@@ -268,10 +266,24 @@ class Retrier:
         finally:
             self._limit.leave(expected.total, used)
 
+    def _doubt(self, gone: BackendGone, sent_at: float) -> None:
+        """Shut the limit at the second look: a gateway may refuse a single request, or all of them for a moment.
+
+        Raises:
+            _Doubted: it was the first refusal since an answer, or was sent with it.
+        """
+        answered = self.counters.answered
+        if self._refused is None or self._refused[1] < answered:
+            self._refused = (self._clock(), answered)
+        if sent_at < self._refused[0] + GONE_AGAIN_S:
+            self._limit.narrow(sent_at, GONE_AGAIN_S)  # nobody else, until then or until an answer comes
+            raise _Doubted(str(gone)) from gone
+        self._limit.shut(gone)
+
     def _count(self, failure: TransientFailure) -> None:
         self.counters.failures[failure.kind] += 1
         self.counters.wasted += failure.usage
-        METER.get().waste(self._name, failure.usage)
+        METER.get().fail(self._name, failure.usage)
 
     def _bearable(self, retry_after_s: float | None) -> float | None:
         """Holding every call for longer than one may wait would hide that the backend is unavailable."""

@@ -155,8 +155,9 @@ class SharedLimit:
 
     async def _until_wanted(self) -> None:
         """Wait for something that cannot wait, or for the next visit that was agreed."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._wanted.wait(), None if self._is_idle else self._grant.again_s)
+        with suppress(TimeoutError):  # asyncio.wait_for would swallow a cancellation that comes with the event
+            async with asyncio.timeout(None if self._is_idle else self._grant.again_s):
+                await self._wanted.wait()
         self._wanted.clear()
 
     def _demand(self, news: _News) -> Demand:

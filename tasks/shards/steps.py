@@ -5,15 +5,16 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from infra.llm.connect import Endpoint, connect, price_of
-from infra.llm.prices import cost
-from infra.llm.types import BackendUnavailable, Reply, Request, Usage
+from infra.llm.meter import METER, Meter
+from infra.llm.prices import UnknownPrice, cost, price_table
+from infra.llm.types import BackendGone, BackendUnavailable, Reply, Request, Usage
 from infra.ray.job import WorkerContext
 from infra.ray.keeper import KeeperUnavailable
 from infra.ray.versions import versions_here
@@ -22,26 +23,20 @@ from infra.shards.lease import LeaseHeld
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
 from tasks.concurrency import map_bounded
+from tasks.shards.mix import Mix
+from tasks.shards.money import EMBEDDING, FAILED_TRIES, Paid, Spending, lines_to_json, spending_of
 from tasks.synthesis.chain import MixedModel
-from tasks.synthesis.outcome import Reject, Spent
+from tasks.synthesis.outcome import Reject
 
 logger = logging.getLogger(__name__)
 
 RETRIES = 3
+MICRO = 1_000_000
 
 T = TypeVar("T")
 
 
-class Kept(Protocol):
-    """A row that a chain has finished, such as a record or a triplet."""
-
-    @property
-    def spent(self) -> Spent:
-        """What it took."""
-        ...
-
-
-K = TypeVar("K", bound=Kept)
+K = TypeVar("K", bound=Paid)  # a row that a chain has finished, such as a record or a triplet
 
 
 class MixEntry(BaseModel):
@@ -54,6 +49,9 @@ class MixEntry(BaseModel):
     repeat_penalty: float | None = None
     forbidden_characters: str = ""
     identity: dict[str, JsonValue] = Field(description="what makes its replies what they are; part of the spec hash")
+    hands_over: bool = Field(
+        default=False, exclude=True, description="its share goes to the others if it fails for good; shapes no row"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +72,16 @@ def worth_another_try(task: Task[..., Any], run: TaskRun, state: State[Any]) -> 
     """Tell trouble that passes from faults that come back."""
     error = state.result(raise_on_failure=False)
     passes = isinstance(error, BackendUnavailable | KeeperUnavailable | WorkerDied | LeaseHeld)
+    passes = passes and not isinstance(error, BackendGone)
     if passes and run.run_count <= RETRIES:
         logger.warning("%s: %s; trying again, %d of %d", run.name, error, run.run_count, RETRIES)
     return passes
 
 
-async def mixed_models(entries: Sequence[MixEntry], context: WorkerContext) -> list[MixedModel]:
-    """Connect to the mix; all jobs of a worker share its clients."""
-    return [
+async def mixed_models(entries: Sequence[MixEntry], context: WorkerContext) -> Mix:
+    """Connect to the mix, and begin to count what this job pays; all jobs of a worker share its clients."""
+    METER.set(Meter({entry.endpoint.model: price_of(entry.endpoint) for entry in entries}))
+    models = [
         MixedModel(
             await context.shared(entry.endpoint.model_dump_json(), partial(connect, entry.endpoint, context.limiter)),
             entry.weight,
@@ -91,6 +91,15 @@ async def mixed_models(entries: Sequence[MixEntry], context: WorkerContext) -> l
         )
         for entry in entries
     ]
+    return Mix(models, hands_over=all(entry.hands_over for entry in entries))
+
+
+def add_price(endpoint: Endpoint) -> None:
+    """Let the job's meter know what an embedding model costs, where anybody knows."""
+    try:
+        METER.get().prices[endpoint.model] = price_of(endpoint)
+    except UnknownPrice:
+        logger.warning("%s: no price known: its tokens are counted, its cost is not", endpoint.model)
 
 
 def counted(context: WorkerContext) -> Callable[[Request, Reply], None]:
@@ -121,6 +130,8 @@ async def outcomes_of(
             return None
         outcome = await run(item)
         context.progress[outcome.outcome if isinstance(outcome, Reject) else "records"] += 1
+        context.progress["microdollars"] += round(outcome.spent.cost_usd * MICRO)
+        context.progress["microdollars_beside"] = round(METER.get().cost_usd() * MICRO)
         return outcome
 
     outcomes = await map_bounded(one, items, in_flight)
@@ -130,7 +141,7 @@ async def outcomes_of(
     return done
 
 
-def receipt_of(shard: ShardRange, outcomes: Sequence[Kept | Reject], replayed: int) -> ShardReceipt:
+def receipt_of(shard: ShardRange, outcomes: Sequence[Paid | Reject], replayed: int) -> ShardReceipt:
     """Count what a shard's chains have ended in, and what they took."""
     kinds = Counter(each.outcome if isinstance(each, Reject) else "kept" for each in outcomes)
     return ShardReceipt(
@@ -146,7 +157,7 @@ def receipt_of(shard: ShardRange, outcomes: Sequence[Kept | Reject], replayed: i
 
 
 def summary_of(
-    receipt: ShardReceipt, outcomes: Sequence[Kept | Reject], step_kind: Callable[[str], str] = str, **notes: JsonValue
+    receipt: ShardReceipt, outcomes: Sequence[Paid | Reject], step_kind: Callable[[str], str] = str, **notes: JsonValue
 ) -> ShardSummary:
     """Return what the manifest keeps of a shard.
 
@@ -160,17 +171,25 @@ def summary_of(
     for outcome in outcomes:
         for step, spent in outcome.spent.steps.items():
             steps.setdefault(step_kind(step), Counter()).update({"calls": spent.calls, **asdict(spent.usage)})
+    meter = METER.get()
+    costs = {model: partial(cost, price=price) for model, price in meter.prices.items()}
+    beside = [
+        Spending.of(model, FAILED_TRIES, meter.failed[model], usage, costs.get(model))
+        for model, usage in meter.wasted.items()
+    ] + [Spending.of(model, EMBEDDING, 0, usage, costs.get(model)) for model, usage in meter.embedded.items()]
     return ShardSummary(
         reasons=Counter(each.reason for each in outcomes if isinstance(each, Reject)),
         tokens=receipt.tokens,
         calls=receipt.calls,
         cost_usd=receipt.cost_usd,
-        versions=versions_here(),
+        versions=versions_here() | {"prices": price_table().as_of},
         notes={
             "filtered": receipt.filtered,
             "quarantined": receipt.quarantined,
             "replayed": receipt.replayed,
             "steps": {step: dict(counts) for step, counts in sorted(steps.items())},
+            "spending": lines_to_json([*spending_of(outcomes, costs, step_kind), *beside]),
+            "prices": {model: price.model_dump() for model, price in meter.prices.items()},
             **notes,
         },
     )

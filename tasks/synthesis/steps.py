@@ -11,7 +11,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
 
-from infra.llm.connect import EmbedderConfig, connect_embedder
+from infra.llm.connect import EmbedderConfig, OpenAIEmbedding, connect_embedder
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
@@ -23,10 +23,12 @@ from tasks.diversity.pool import Reservoir
 from tasks.diversity.shared import SharedPool
 from tasks.events import EventLog
 from tasks.records import RECORDS, REJECTS
+from tasks.shards.mix import surviving
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
     ShardReceipt,
+    add_price,
     counted,
     mixed_models,
     outcomes_of,
@@ -124,7 +126,8 @@ async def make_shard(job: SynthesisJob, shard: ShardRange, context: WorkerContex
         async with heartbeat(lease, LEASE_TTL_S):
             with store.journal(lease) as journal:
                 chain = await chain_of(job, context, journal, counted(context))
-                outcomes = await outcomes_of(shard, range(shard.start, shard.stop), chain.run, context, job.in_flight)
+                rows = range(shard.start, shard.stop)
+                outcomes = await outcomes_of(shard, rows, surviving(chain.models, chain.run), context, job.in_flight)
             receipt = receipt_of(shard, outcomes, journal.replayed)
             await asyncio.to_thread(
                 store.commit,
@@ -144,6 +147,8 @@ async def chain_of(
 ) -> Chain:
     """Connect all that a chain of ``job`` needs; the clients are shared with the context's other jobs."""
     models = await mixed_models(job.models, context)
+    if isinstance(job.embedder, OpenAIEmbedding):
+        add_price(job.embedder.endpoint)
     embedder = await context.shared(
         job.embedder.model_dump_json(), partial(connect_embedder, job.embedder, context.limiter)
     )

@@ -7,7 +7,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+from infra.llm.connect import Endpoint, connect
+from infra.llm.types import Message, Request
 from infra.ray.job import WorkerContext
+from tasks.concurrency import map_bounded
 
 
 async def where(context: WorkerContext) -> tuple[str, int]:
@@ -66,3 +69,17 @@ async def client(here: Path) -> AsyncIterator[str]:
 
 async def use_client(here: Path, context: WorkerContext) -> str:
     return await context.shared("client", partial(client, here))
+
+
+async def ask_until(here: Path, number: int, endpoint: Endpoint, context: WorkerContext) -> int:
+    """Ask as fast as the limits allow until ``here`` / "end" is there; return how many answers there were."""
+    (here / f"pid-{number}").write_text(str(os.getpid()))
+    async with connect(endpoint, context.limiter) as backend:
+
+        async def ask(call: int) -> bool:
+            if (here / "end").exists():
+                return False
+            await backend.complete(Request((Message("user", f"Write a note of 30 words: {number}, {call}."),)))
+            return True
+
+        return sum(await map_bounded(ask, range(5000), 100))
