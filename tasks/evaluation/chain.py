@@ -12,7 +12,7 @@ from tasks.evaluation.leaks import JudgedTarget, judge_target
 from tasks.evaluation.outcome import Evaluation
 from tasks.evaluation.prompts import PROMPT_SHAS
 from tasks.evaluation.retention import JudgedRetained, judge_retained
-from tasks.evaluation.sanitizers import Output, Sanitizer
+from tasks.evaluation.sanitizers import UNPAID, Sanitizer
 from tasks.events import EventLog
 from tasks.synthesis.chain import MixedModel
 from tasks.synthesis.outcome import Spent
@@ -50,6 +50,8 @@ class EvaluationChain:
         output = await self.sanitizer(case)
         ask = self._asker(case, self.evaluator)
         second = self._asker(case, self.second) if self.second else None
+        targets = await self._targets(case, output.text, ask, second)
+        retained = await self._retained(case, output.text, ask)
         return Evaluation(
             case=case,
             seed=self.run_seed,
@@ -57,9 +59,10 @@ class EvaluationChain:
             evaluator=self.evaluator.backend.model,
             second_evaluator=self.second.backend.model if self.second else None,
             output=output,
-            targets=await self._targets(case, output.text, ask, second),
-            retained=await self._retained(case, output.text, ask),
-            spent=self._spent(output, ask, second),
+            targets=targets,
+            retained=retained,
+            spent_judging=_spent(self.evaluator, ask),
+            spent_by_second=_spent(self.second, second) if self.second and second else UNPAID,
             prompt_shas=PROMPT_SHAS,
         )
 
@@ -104,13 +107,6 @@ class EvaluationChain:
             transcript=self.transcript,
         )
 
-    def _spent(self, output: Output, ask: Asker, second: Asker | None) -> Spent:
-        steps, cost = {**output.steps, **ask.spent}, output.cost_usd + _cost(self.evaluator, ask)
-        if second is not None and self.second is not None:
-            steps |= second.spent
-            cost += _cost(self.second, second)
-        return Spent(steps, cost)
 
-
-def _cost(model: MixedModel, ask: Asker) -> float:
-    return model.cost_usd(sum((step.usage for step in ask.spent.values()), Usage()))
+def _spent(model: MixedModel, ask: Asker) -> Spent:
+    return Spent(dict(ask.spent), model.cost_usd(sum((step.usage for step in ask.spent.values()), Usage())))

@@ -6,12 +6,21 @@ from typing import Any
 
 import pyarrow as pa
 
+from tasks.ask import StepSpent
 from tasks.evaluation.case import Case
 from tasks.evaluation.leaks import JudgedTarget
 from tasks.evaluation.retention import JudgedRetained
 from tasks.evaluation.sanitizers import Output
 from tasks.records import EVALUATIONS
-from tasks.synthesis.outcome import Spent
+from tasks.synthesis.outcome import Identity, Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What one model took for a record: an evaluation may ask three."""
+
+    identity: Identity
+    spent: Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,8 @@ class Evaluation:
         seed: the run's; with the record's id it decides in which order guesses were shown.
         targets: in the order of the case's.
         retained: in the order of the case's.
+        spent_judging: by the evaluator.
+        spent_by_second: by the second evaluator.
     """
 
     case: Case
@@ -32,8 +43,35 @@ class Evaluation:
     output: Output
     targets: tuple[JudgedTarget, ...]
     retained: tuple[JudgedRetained, ...]
-    spent: Spent
+    spent_judging: Spent
+    spent_by_second: Spent
     prompt_shas: Mapping[str, str]
+
+    @property
+    def identity(self) -> Identity:
+        """Which row it is, and who judged it."""
+        return self._identity(self.evaluator)
+
+    @property
+    def bills(self) -> tuple[Bill, ...]:
+        """What each model took."""
+        parts = (
+            (self.evaluator, self.spent_judging),
+            (self.second_evaluator, self.spent_by_second),
+            (self.output.model, self.output.spent),
+        )
+        return tuple(Bill(self._identity(model), spent) for model, spent in parts if model is not None)
+
+    @property
+    def spent(self) -> Spent:
+        """What all of it took."""
+        steps: dict[str, StepSpent] = {}
+        for bill in self.bills:
+            steps |= bill.spent.steps
+        return Spent(steps, sum(bill.spent.cost_usd for bill in self.bills))
+
+    def _identity(self, model: str) -> Identity:
+        return Identity(self.case.record_id, self.case.index, self.seed, model, self.case.language)
 
     def row(self) -> dict[str, Any]:
         """Return the row of ``EVALUATIONS``."""

@@ -1,18 +1,22 @@
 """Where the clean text of a case comes from: known beforehand, or asked of a model by one prompt."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from infra.llm.types import Reply, Request, Usage
-from tasks.ask import Asker, StepFailed, StepSpent
+from tasks.ask import Asker, StepFailed
 from tasks.evaluation.case import Case
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.prompts import SANITIZE
 from tasks.events import EventLog
 from tasks.synthesis.chain import MixedModel
+from tasks.synthesis.outcome import Spent
 
 SPARE_TOKENS = 256
 TOKENS_A_BYTE = 0.4  # of UTF-8; texts of most scripts take 0.25 to 0.35
+
+
+UNPAID = Spent({}, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +26,14 @@ class Output:
     Attributes:
         text: the clean text; None where it gave nothing that could be passed on.
         failure: why not.
-        steps: what it took.
+        model: that was asked, if one was.
+        spent: what it took.
     """
 
     text: str | None
     failure: str | None = None
-    steps: Mapping[str, StepSpent] = field(default_factory=dict)
-    cost_usd: float = 0.0
+    model: str | None = None
+    spent: Spent = UNPAID
 
 
 Sanitizer = Callable[[Case], Awaitable[Output]]
@@ -77,6 +82,6 @@ def zero_shot(
         except StepFailed as failed:
             failure = failed.reason
         tokens = sum((step.usage for step in ask.spent.values()), Usage())
-        return Output(text, failure, dict(ask.spent), model.cost_usd(tokens))
+        return Output(text, failure, model.backend.model, Spent(dict(ask.spent), model.cost_usd(tokens)))
 
     return sanitize

@@ -29,7 +29,7 @@ from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.outcome import tables
 from tasks.evaluation.outputs import read_outputs
 from tasks.evaluation.prompts import PROMPT_SHAS
-from tasks.evaluation.sanitizers import Sanitizer, from_texts, zero_shot
+from tasks.evaluation.sanitizers import from_texts, zero_shot
 from tasks.evaluation.splits import TESTS
 from tasks.evaluation.splitting.steps import splits_store
 from tasks.events import EventLog
@@ -250,16 +250,18 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
             with store.journal(lease) as journal:
                 chain = await _chain(job, context, journal, counted(context))
                 outcomes = await outcomes_of(shard, cases, chain.run, context, job.in_flight)
-            receipt = receipt_of(shard, outcomes, journal.replayed)
+            judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: no record is rejected here
+            receipt = receipt_of(shard, judged, journal.replayed)
+            bills = [bill for each in judged for bill in each.bills]
             await asyncio.to_thread(
                 store.commit,
                 shard,
-                tables(each for each in outcomes if not isinstance(each, Reject)),
+                tables(judged),
                 lease,
                 len(cases),
                 spec_hash=job.spec_hash(),
                 input_hashes=inputs,
-                summary=summary_of(receipt, outcomes, step_kind=lambda step: step.partition("-")[0]),
+                summary=summary_of(receipt, bills, step_kind=lambda step: step.partition("-")[0]),
             )
     return receipt
 
@@ -267,32 +269,28 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
 async def _chain(
     job: EvaluationJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
 ) -> EvaluationChain:
-    asked = [job.evaluator, *([job.second] if job.second else [])]
-    evaluator, *second = await mixed_models(asked, context)
+    entries = [job.evaluator, *([job.second] if job.second else [])]
+    match job.sanitizer:
+        case BaselineSanitizer(baseline=baseline):
+            sanitizer = from_texts(partial(baseline_text, baseline))
+            models = await mixed_models(entries, context)
+        case OutputsSanitizer(path=path, sha256=sha256):
+            outputs = await asyncio.to_thread(_outputs, path, sha256)
+            sanitizer = from_texts(lambda case: outputs[case.record_id])
+            models = await mixed_models(entries, context)
+        case ModelSanitizer(entry=entry):
+            models = await mixed_models([*entries, entry], context)
+            sanitizer = zero_shot(models[-1], job.seed, job.config, log, transcript)
     return EvaluationChain(
         run_seed=job.seed,
         config=job.config,
         sanitizer_name=job.sanitizer.name,
-        sanitizer=await _sanitizer(job, context, log, transcript),
-        evaluator=evaluator,
-        second=second[0] if second else None,
+        sanitizer=sanitizer,
+        evaluator=models[0],
+        second=models[1] if job.second else None,
         log=log,
         transcript=transcript,
     )
-
-
-async def _sanitizer(
-    job: EvaluationJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
-) -> Sanitizer:
-    match job.sanitizer:
-        case BaselineSanitizer(baseline=baseline):
-            return from_texts(partial(baseline_text, baseline))
-        case OutputsSanitizer(path=path, sha256=sha256):
-            outputs = await asyncio.to_thread(_outputs, path, sha256)
-            return from_texts(lambda case: outputs[case.record_id])
-        case ModelSanitizer(entry=entry):
-            (model,) = await mixed_models([entry], context)
-            return zero_shot(model, job.seed, job.config, log, transcript)
 
 
 @lru_cache(maxsize=2)
