@@ -148,16 +148,20 @@ def sanitize(
 def preview(
     flags: RunFlags,
     records: Annotated[int, Option("--records", "-n", min=1, max=5, help="Records, 1 to 5.")] = 1,
+    triplet: Annotated[
+        bool, Option("--triplet", help="Sanitize them, too, and show both texts side by side; see `sanitize`.")
+    ] = False,
 ) -> None:
     """Make a few records here and show every prompt and reply. Nothing is written, no Prefect, no Ray.
 
     \b
     privasis preview --words 150
     privasis preview -c run.toml --first 7 --model simulator:simulator
+    privasis preview -c run.toml --triplet     of a record that the data set has, else of a new one
     """  # noqa: D301
     from flows.commands import preview as command
 
-    command.run(flags, records)
+    command.run(flags, records, triplet)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``privasis preview``: a few records made before the reader's eyes, every prompt and reply shown, nothing written."""
+"""``privasis preview``: records, or triplets of them, made before the reader's eyes; all is shown, nothing written."""
 
 import asyncio
 import itertools
@@ -20,14 +20,20 @@ from tasks.events import MemoryLog
 from tasks.report.formats import usd
 from tasks.report.marks import visible
 from tasks.report.terminal import render_record
-from tasks.synthesis.outcome import Record, Reject
+from tasks.synthesis.outcome import Record, Reject, Spent
 
 if TYPE_CHECKING:
+    from infra.shards.store import StageStore
+    from tasks.sanitization.outcome import Triplet
+    from tasks.sanitization.source import Source
+    from tasks.sanitization.steps import SanitizationJob
     from tasks.synthesis.steps import SynthesisJob
 
 
-def run(flags: RunFlags, records: int) -> None:
-    """Make ``records`` records in this process and show how.
+def run(flags: RunFlags, records: int, triplet: bool) -> None:
+    """Make ``records`` records in this process and show how; with ``triplet``, sanitize them, too.
+
+    A record that the data set has is not made again to be sanitized.
 
     Raises:
         ConfigError: the run is described wrongly.
@@ -38,13 +44,18 @@ def run(flags: RunFlags, records: int) -> None:
     check_models(config)
     quiet_prefect()
     from flows.engines import engines, job_of
+    from flows.sanitize import sanitization_job
 
     console = Console()
+    indices = range(config.first, config.first + records)
     with engines(config) as served:
-        asyncio.run(_preview(job_of(config, served), range(config.first, config.first + records), console))
+        sanitizing = sanitization_job(config, served.models) if triplet else None
+        asyncio.run(_preview(job_of(config, served), sanitizing, indices, console))
 
 
-async def _preview(job: "SynthesisJob", indices: range, console: Console) -> None:
+async def _preview(job: "SynthesisJob", sanitizing: "SanitizationJob | None", indices: range, console: Console) -> None:
+    from tasks.sanitization.source import Source
+    from tasks.sanitization.steps import chain_of as sanitizer_of
     from tasks.synthesis.steps import chain_of, reservoir
 
     number = itertools.count(1)
@@ -56,11 +67,31 @@ async def _preview(job: "SynthesisJob", indices: range, console: Console) -> Non
     context = WorkerContext(LocalKeeper(reservoir(job.root, job.dataset, job.seed)), _shared=shared)
     try:
         chain = await chain_of(job, context, MemoryLog(), show)
+        sanitizer = await sanitizer_of(sanitizing, context, MemoryLog(), show) if sanitizing else None
         for index in indices:
             console.print(Rule(Text(f"record {index}", "bold")))
-            console.print(render_outcome(await chain.run(index)))
+            source = finished(sanitizing.records(), index) if sanitizing else None
+            if source is None:
+                outcome = await chain.run(index)
+                console.print(render_outcome(outcome))
+                if isinstance(outcome, Reject):
+                    continue
+                source = Source.of_row(outcome.row())
+            if sanitizer is not None:
+                console.print(render_sanitized(await sanitizer.run(source)))
     finally:
         await shared.close()
+
+
+def finished(records: "StageStore", index: int) -> "Source | None":
+    """Return the record of this index if the data set has it."""
+    from tasks.sanitization.source import COLUMNS, Source
+
+    for shard in records.manifest.shards():
+        if shard.start <= index < shard.stop:
+            rows = records.read_shard("records", shard, list(COLUMNS)).to_pylist()
+            return next((Source.of_row(row) for row in rows if row["index"] == index), None)
+    return None
 
 
 def render_call(number: int, request: Request, reply: Reply) -> RenderableType:
@@ -85,15 +116,31 @@ def render_call(number: int, request: Request, reply: Reply) -> RenderableType:
 
 def render_outcome(outcome: Record | Reject) -> RenderableType:
     """Show what the calls of a record have come to."""
-    spent = f"{outcome.spent.calls} calls, {usd(outcome.spent.cost_usd)}"
     if isinstance(outcome, Reject):
-        return Panel(
-            Text(visible(outcome.detail)),
-            title=Text(f"{outcome.outcome} at step {outcome.step}: {outcome.reason}"),
-            subtitle=Text(spent),
-            border_style="red",
-        )
+        return _render_reject(outcome)
     revisions = ", ".join(
         f"{step.step}: {step.verdict}, {'taken' if step.accepted else 'not taken'}" for step in outcome.refinement
     )
-    return Group(render_record(outcome.row()), Text(f"revisions {revisions or 'none'}; {spent}", "dim"))
+    return Group(render_record(outcome.row()), Text(f"revisions {revisions or 'none'}; {_spent(outcome.spent)}", "dim"))
+
+
+def render_sanitized(outcome: "Triplet | Reject") -> RenderableType:
+    """Show what a sanitization has come to: the two texts side by side, or why there are none."""
+    from tasks.sanitization.terminal import render_triplet
+
+    if isinstance(outcome, Reject):
+        return _render_reject(outcome)
+    return Group(render_triplet(outcome.row()), Text(_spent(outcome.spent), "dim"))
+
+
+def _render_reject(reject: Reject) -> RenderableType:
+    return Panel(
+        Text(visible(reject.detail)),
+        title=Text(f"{reject.outcome} at step {reject.step}: {reject.reason}"),
+        subtitle=Text(_spent(reject.spent)),
+        border_style="red",
+    )
+
+
+def _spent(spent: Spent) -> str:
+    return f"{spent.calls} calls, {usd(spent.cost_usd)}"

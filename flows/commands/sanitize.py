@@ -1,7 +1,9 @@
 """``privasis sanitize``: plan over the finished record shards, run the flow, say what was made."""
 
+import shlex
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -26,6 +28,9 @@ from tasks.report.marks import visible
 
 if TYPE_CHECKING:
     from flows.sanitize import SanitizationReport
+
+PAGE = "triplets.html"
+SHOWN = 6
 
 
 def run(flags: RunFlags, reprocess: Reprocess) -> None:
@@ -54,6 +59,7 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
     check_models(config)
     report = _run(config, reprocess, planned)
     print_made(report, store)
+    _print_next(config, write_page(store, config.dataset))
 
 
 def _run(config: RunConfig, reprocess: Reprocess, planned: Plan) -> "SanitizationReport":
@@ -71,6 +77,28 @@ def _run(config: RunConfig, reprocess: Reprocess, planned: Plan) -> "Sanitizatio
             return sanitize(config, reprocess)
         except EXPECTED as error:
             raise failures.told(shards) or error from error
+
+
+def write_page(store: StageStore, name: str) -> Path:
+    """Write a page of a few triplets into the folder of their data set and return where it is."""
+    from flows.report import examples_of
+    from tasks.sanitization.page import triplets_page
+
+    page = store.layout.manifest.parents[1] / PAGE
+    page.write_text(triplets_page(name, examples_of(store, "triplets", SHOWN, by="asked_length")), encoding="utf-8")
+    return page
+
+
+def _print_next(config: RunConfig, page: Path) -> None:
+    console = Console()
+    named = f"--root {shlex.quote(str(config.root))} --dataset {config.dataset}"
+    for line in (
+        f"A few of them, side by side: {page}",
+        "\nNext:",
+        f"  privasis split {named}    train, validation and tests, no person in two of them",
+        f"  privasis export {shlex.quote(str(config.root / config.dataset))}    chats to train on, with a data card",
+    ):
+        _line(console, line)
 
 
 def _print_nothing_to_do(config: RunConfig, planned: Plan) -> None:

@@ -1,7 +1,7 @@
 """Sanitization at its edge: what a run is made of, what a shard worker does, and the Prefect task around that."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -10,18 +10,21 @@ from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
 
+from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
 from infra.shards.heartbeat import heartbeat
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
+from tasks.events import EventLog
 from tasks.records import REJECTS, TRIPLETS
 from tasks.sanitization.chain import SanitizationChain
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.outcome import Triplet, tables
 from tasks.sanitization.prompts import PROMPT_SHAS
 from tasks.sanitization.source import COLUMNS, Source
+from tasks.shards.mix import surviving
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -117,9 +120,8 @@ async def make_triplets(job: SanitizationJob, shard: ShardRange, context: Worker
             rows = await asyncio.to_thread(records.read_shard, "records", shard, list(COLUMNS))
             sources = [Source.of_row(row) for row in rows.to_pylist()]
             with store.journal(lease) as journal:
-                models = await mixed_models(job.models, context)
-                chain = SanitizationChain(job.seed, job.config, models, journal, counted(context))
-                outcomes = await outcomes_of(shard, sources, chain.run, context, job.in_flight)
+                chain = await chain_of(job, context, journal, counted(context))
+                outcomes = await outcomes_of(shard, sources, surviving(chain.models, chain.run), context, job.in_flight)
             receipt = receipt_of(shard, outcomes, journal.replayed)
             await asyncio.to_thread(
                 store.commit,
@@ -138,3 +140,10 @@ async def make_triplets(job: SanitizationJob, shard: ShardRange, context: Worker
                 ),
             )
     return receipt
+
+
+async def chain_of(
+    job: SanitizationJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
+) -> SanitizationChain:
+    """Connect all that a chain of ``job`` needs; the clients are shared with the context's other jobs."""
+    return SanitizationChain(job.seed, job.config, await mixed_models(job.models, context), log, transcript)

@@ -10,6 +10,7 @@ from flows.commands.preview import render_call, render_outcome
 from infra.llm.types import Message, Reply, Request, Usage
 from tasks.ask import StepSpent
 from tasks.synthesis.outcome import Identity, Reject, Spent
+from tests.flows.conftest import MadeSet
 
 run = CliRunner()
 
@@ -41,6 +42,23 @@ def test_the_same_record_comes_again(tmp_path: Path) -> None:
     flags += ["--refinement-steps", "0", "--words", "200"]
     first, second = (run.invoke(app, ["preview", "--first", "7", *flags]).stdout for _ in range(2))
     assert without_times(first) == without_times(second) != ""
+
+
+def test_a_triplet_is_made_of_a_record_of_the_data_set_or_else_of_a_new_one(
+    made_set: MadeSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = run.invoke(app, ["preview", "--triplet", "-c", str(made_set.run_file), "--first", "11", "-n", "2"])
+    assert made.exit_code == 0, made.stderr
+    first, second = made.stdout.split(" record 12 ")
+    assert " record 11 " in first
+    assert " 1. weights " in first  # the data set has 12 records: this one is not made again
+    assert ". draft " in second
+    for shown in (first, second):
+        assert ". request " in shown
+        assert "original" in shown
+        assert "to stay as it is" in shown
+    assert list(tmp_path.iterdir()) == []
 
 
 def without_times(shown: str) -> list[str]:

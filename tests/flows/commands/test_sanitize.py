@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.cli import app
-from flows.commands.sanitize import print_made
+from flows.commands.sanitize import print_made, write_page
 from flows.config import RunConfig
 from flows.sanitize import SanitizationReport, planned_sanitization
 from tests.tasks.sanitization.shards import FIRST, SECOND, commit_records, made
@@ -64,3 +64,12 @@ async def test_what_was_made_is_told(run: RunConfig, capsys: pytest.CaptureFixtu
     assert lines[0] == "triplets 2 2 without a value of a target in the clean text"
     assert f"calls {len(backend.requests)}" in lines
     assert lines[-1].endswith("1 were there")
+
+
+async def test_a_page_of_a_few_is_written_beside_them(run: RunConfig) -> None:
+    await made(run, FIRST)
+    page = write_page(planned_sanitization(run).store(), "tiny")
+    assert page == run.root / "tiny" / "triplets.html"
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<details") == 2
+    assert "r-00000007-00000001" in html
