@@ -14,6 +14,7 @@ from infra.llm.connect import Endpoint
 from infra.llm.prices import FREE
 from infra.ray.cluster import Size, cluster
 from infra.ray.keeper import LocalKeeper
+from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
 from infra.shards.plan import Plan
@@ -65,8 +66,9 @@ def _on_workers(run: RunConfig, job: RouteJob, planned: Plan) -> tuple[ShardRece
     source = job.source().manifest
     documents = sum(source.record(shard).files["scores"].rows for shard in planned.todo)
     with (
+        ray_limiter() as limiter,
         # Routing draws nothing from the pool of vectors that workers are given.
-        WorkerPool(run.workers, LocalKeeper(Reservoir(0)), jobs_each=run.shards_each) as pool,
+        WorkerPool(run.workers, LocalKeeper(Reservoir(0)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
         shown(pool, documents),
     ):

@@ -14,7 +14,7 @@ from tasks.surprise.routing.judge import kept, private_values, propositions, val
 from tasks.surprise.routing.prompts import PROMPT_SHAS
 from tasks.surprise.routing.rewrite import Rewritten, rewrite_document, rewrite_sentences
 from tasks.synthesis.chain import MixedModel
-from tasks.synthesis.outcome import Spent
+from tasks.synthesis.outcome import Identity, Spent
 
 UNMODIFIED, WHOLE = "unmodified", "document"
 
@@ -36,11 +36,35 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Bill:
+    """What one of the two models was paid for a document."""
+
+    identity: Identity
+    spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
 class RoutedDocument:
-    """What became of a document: rows of ``ROUTED``, one an intervention."""
+    """What became of a document.
+
+    Attributes:
+        rows: of ``ROUTED``, one an intervention.
+        bills: of the rewriter, and of the judge where there is one.
+    """
 
     rows: tuple[dict[str, Any], ...]
-    spent: Spent
+    bills: tuple[Bill, ...]
+
+    @property
+    def identity(self) -> Identity:
+        """The document, and its rewriter."""
+        return self.bills[0].identity
+
+    @property
+    def spent(self) -> Spent:
+        """What all models took."""
+        steps = {name: step for bill in self.bills for name, step in bill.spent.steps.items()}
+        return Spent(steps, sum(bill.spent.cost_usd for bill in self.bills))
 
 
 @dataclass(frozen=True)
@@ -106,12 +130,15 @@ class _Run:
             ask = chain.asker(document.id, chain.rewriter)
             done = await rewrite_document(ask, document.text, chain.config)
             rows.append(await self._row(WHOLE, done, ask, judge, facts))
-        if judge is not None:
-            self._note("judge", judge)
-        cost = sum(row["cost_usd"] for row in rows)
+        bills = [self._bill(chain.rewriter, Spent(dict(self.steps), sum(row["cost_usd"] for row in rows)))]
         if judge is not None and chain.judge is not None:
-            cost += chain.judge.cost_usd(_usage(judge))
-        return RoutedDocument(tuple(rows), Spent(dict(self.steps), cost))
+            step = StepSpent(sum(step.calls for step in judge.spent.values()), _usage(judge))
+            bills.append(self._bill(chain.judge, Spent({"judge": step}, chain.judge.cost_usd(step.usage))))
+        return RoutedDocument(tuple(rows), tuple(bills))
+
+    def _bill(self, model: MixedModel, spent: Spent) -> Bill:
+        document = self.source.document
+        return Bill(Identity(document.id, self.source.index, self.chain.seed, model.backend.model, ""), spent)
 
     async def _facts(self, judge: Asker | None) -> Sequence[str] | None:
         text = self.source.document.text

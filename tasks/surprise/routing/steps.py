@@ -21,6 +21,7 @@ from infra.shards.plan import Plan, PlannedShard, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
+from tasks.events import EventLog
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -40,7 +41,6 @@ from tasks.surprise.routing.ranking import Ranked, ranks_of, sent
 from tasks.surprise.routing.tables import RANKS, ROUTED
 from tasks.surprise.scored import ScoredSet
 from tasks.surprise.store.steps import scores_store
-from tasks.synthesis.outcome import Reject
 
 STAGE_VERSION = 1  # raise it when the code makes other rows of the same replies: finished shards become stale
 
@@ -188,17 +188,11 @@ async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) 
             inputs = input_hashes(source, shard)
             sources = await asyncio.to_thread(_sources, job, shard)
             with store.journal(lease) as journal:
-                entries = [job.rewriter, *([] if job.judge is None else [job.judge])]
-                models = await mixed_models(entries, context)
-                judge = models[1] if job.judge is not None else None
-                chain = RoutingChain(job.seed, job.config, job.cuts(), models[0], judge, journal, counted(context))
-
-                async def run(item: Source) -> RoutedDocument | Reject:
-                    return await chain.run(item)
-
-                done: list[RoutedDocument | Reject] = await outcomes_of(shard, sources, run, context, job.in_flight)
+                chain = await chain_of(job, context, journal)
+                done = await outcomes_of(shard, sources, chain.run, context, job.in_flight)
+            routed = [each for each in done if isinstance(each, RoutedDocument)]
             receipt = receipt_of(shard, done, journal.replayed)
-            rows = [row for each in done if isinstance(each, RoutedDocument) for row in each.rows]
+            rows = [row for each in routed for row in each.rows]
             await asyncio.to_thread(
                 store.commit,
                 shard,
@@ -207,9 +201,16 @@ async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) 
                 len(rows),
                 spec_hash=job.spec_hash(),
                 input_hashes=inputs,
-                summary=summary_of(receipt, done),
+                summary=summary_of(receipt, [bill for each in routed for bill in each.bills]),
             )
     return receipt
+
+
+async def chain_of(job: RouteJob, context: WorkerContext, log: EventLog) -> RoutingChain:
+    """Connect all that a chain of ``job`` needs; the clients are shared with the context's other jobs."""
+    mix = await mixed_models([job.rewriter, *([] if job.judge is None else [job.judge])], context)
+    rewriter, judge = mix[0], None if job.judge is None else mix[1]
+    return RoutingChain(job.seed, job.config, job.cuts(), rewriter, judge, log, counted(context))
 
 
 def _sources(job: RouteJob, shard: ShardRange) -> list[Source]:
