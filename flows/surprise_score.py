@@ -20,7 +20,7 @@ from tasks.diversity.pool import Reservoir
 from tasks.surprise.reading.input import Input
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reading.steps import InputConfig
-from tasks.surprise.reference.steps import ReferenceModel
+from tasks.surprise.reference.steps import ReferenceModel, identify
 from tasks.surprise.scoring.scorer import PLAIN, Pass
 from tasks.surprise.steps import ScoreJob, ScoreReceipt, input_hashes, score_shard
 
@@ -55,6 +55,8 @@ def job_of(run: ScoreRun) -> ScoreJob:
 
     Raises:
         ModelMissing: the reference model cannot be found.
+        ModelUnfit: it has no chat template, and there are chats.
+        BackendUnavailable: the server that has it does not answer.
     """
     return ScoreJob(
         root=run.root.resolve(),
@@ -62,7 +64,7 @@ def job_of(run: ScoreRun) -> ScoreJob:
         columns=run.input.columns,
         passes=run.passes,
         model=run.model.shared_by(run.workers),
-        reference=run.model.reference(),
+        reference=identify(run.model, chats=run.input.columns.messages is not None),
     )
 
 

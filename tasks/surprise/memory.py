@@ -49,11 +49,13 @@ class Memory:
         scorer: the reference model.
         passes: as of ``Scorer.score``.
         log: what was scored before; what is scored now goes there.
+        precision: of the scorer's computation.
     """
 
     scorer: Scorer
     passes: tuple[Pass, ...]
     log: ScoreLog
+    precision: str
 
     def batches(self, texts: Sequence[Text], most: int) -> Iterator[Batch]:
         """Cut what is not in the log into batches of at most ``most`` characters; a longer text is alone in one.
@@ -121,7 +123,8 @@ class Memory:
         """All that makes the scorer's scores what they are, but the text and the prompt."""
         scorer = self.scorer
         model = scorer.reference
-        return [model.model, model.tokenizer_sha256, list(scorer.prefix), scorer.context, scorer.stride]
+        windows = [list(scorer.prefix), scorer.context, scorer.stride]
+        return [model.model, model.tokenizer_sha256, self.precision, windows]
 
 
 def _runs(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:

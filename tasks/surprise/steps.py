@@ -151,7 +151,7 @@ async def _outcomes(
 ) -> tuple[list[Outcome], int]:
     """Score what the journal does not hold, batch by batch; return the outcome of each row, and how many it held."""
     rows = await asyncio.to_thread(ShardRows.of, read.items, read.places, model.render)
-    texts, memory = rows.texts(), Memory(model.scorer, job.passes, journal)
+    texts, memory = rows.texts(), Memory(model.scorer, job.passes, journal, model.precision)
     context.progress["rejected"] += len(rows.rows) - texts.total()
 
     def done(text: Text, scored: Scored) -> None:  # in the thread that scores; nobody else writes these counters

@@ -34,6 +34,7 @@ class ScoreFlags:
     dataset: str
     root: Path
     model: str
+    tokenizer: str | None
     format: str
     suffixes: tuple[str, ...]
     text: str
@@ -101,7 +102,7 @@ def run_of(flags: ScoreFlags) -> "ScoreRun":
             "suffixes": flags.suffixes,
             "columns": {name: getattr(flags, name) for name in _COLUMNS},
         },
-        "model": {"name": flags.model, "context": flags.context, "stride": flags.stride},
+        "model": {"name": flags.model, "tokenizer": flags.tokenizer, "context": flags.context, "stride": flags.stride},
         "passes": _passes(flags),
         "workers": flags.workers,
         "shard_size": flags.shard_size,
@@ -116,12 +117,12 @@ def run_of(flags: ScoreFlags) -> "ScoreRun":
 def _passes(flags: ScoreFlags) -> tuple[Pass, ...]:
     if (flags.violating is None) is not (flags.compliant is None):
         raise ConfigError("a contrast has two prompts: give --violating and --compliant, or neither")
-    given: dict[PassName, str | None] = {
-        "prompted": flags.prompt,
-        "violating": flags.violating,
-        "compliant": flags.compliant,
-    }
-    prompted = [Pass(name, _prompt(f"--{name}", value)) for name, value in given.items() if value is not None]
+    given: list[tuple[PassName, str, str | None]] = [
+        ("prompted", "--prompt", flags.prompt),
+        ("violating", "--violating", flags.violating),
+        ("compliant", "--compliant", flags.compliant),
+    ]
+    prompted = [Pass(name, _prompt(option, value)) for name, option, value in given if value is not None]
     passes = ((PLAIN,) if flags.plain else ()) + tuple(prompted)
     if not passes:
         raise ConfigError("--no-plain leaves nothing to score: give --prompt, or --violating and --compliant")

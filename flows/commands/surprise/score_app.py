@@ -29,6 +29,13 @@ def score(
             rich_help_panel=MODEL,
         ),
     ] = "qwen2.5-coder-0.5b",
+    tokenizer: Annotated[
+        str | None,
+        Option(
+            help="Tokenizer of a served model: a folder or a hub name. Default: where the server has the model from.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     format: Annotated[
         Literal["auto", "parquet", "jsonl", "text"],
         Option(help="auto goes by the suffix; text takes every file as one text.", rich_help_panel=INPUT),
@@ -129,6 +136,7 @@ def score(
             dataset=dataset,
             root=root,
             model=model,
+            tokenizer=tokenizer,
             format=format,
             suffixes=tuple(suffix),
             text=text_column,

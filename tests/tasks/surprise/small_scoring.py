@@ -126,4 +126,4 @@ class Run:
 
 @asynccontextmanager
 async def _opened(scorer: CharacterScorer) -> AsyncIterator[Opened]:
-    yield Opened(scorer, render)
+    yield Opened(scorer, render, "float32")
