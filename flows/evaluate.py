@@ -16,6 +16,7 @@ from infra.interrupts import interrupts
 from infra.llm.connect import MiniLM
 from infra.ray.cluster import Size, cluster
 from infra.ray.keeper import LocalKeeper
+from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
 from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
@@ -129,8 +130,9 @@ def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[Shar
     names = [shard.name for shard in planned.todo]
     rows = sum(len(ids_to_judge(job, shard)) for shard in planned.todo)
     with (
+        ray_limiter() as limiter,
         # Evaluation draws nothing from the pool of vectors that workers are given.
-        WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), jobs_each=run.shards_each) as pool,
+        WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
         shown(pool, rows),
     ):

@@ -17,7 +17,7 @@ GUESS_TOKENS = 360
 VERDICT_TOKENS = 40
 
 _GUESS_SCHEMA = json_object(guess={"type": "string", "minLength": 1, "maxLength": LONGEST_GUESS})
-_CLOSER_SCHEMA = json_object(closer={"type": "string", "enum": ["A", "B", "equal"]})
+CLOSER_SCHEMA = json_object(closer={"type": "string", "enum": ["A", "B", "equal"]})
 _PRESENT_SCHEMA = json_object(present={"type": "boolean"})
 
 
@@ -79,22 +79,22 @@ async def closer(
     """
     sanitized_first = bool(draw.random() < 0.5)
     first, second = (sanitized, original) if sanitized_first else (original, sanitized)
-    names: tuple[Closer, Closer] = ("sanitized", "original") if sanitized_first else ("original", "sanitized")
     reply: dict[str, str] = await ask.json(
         step,
         CLOSER.render(name=fact.name, value=fact.value, first=first, second=second),
-        _CLOSER_SCHEMA,
+        CLOSER_SCHEMA,
         temperature=temperature,
         max_tokens=VERDICT_TOKENS,
         check=dict[str, str],
     )
-    match reply["closer"]:
-        case "A":
-            return names[0]
-        case "B":
-            return names[1]
-        case _:
-            return "equal"
+    return meant(reply["closer"], sanitized_first=sanitized_first)
+
+
+def meant(answer: str, *, sanitized_first: bool) -> Closer:
+    """Return what ``A``, ``B`` or ``equal`` names, by the order in which the two were shown."""
+    if answer == "equal":
+        return "equal"
+    return "sanitized" if (answer == "A") == sanitized_first else "original"
 
 
 async def present(ask: Asker, step: str, text: str, fact: Fact, guessed: str, temperature: float) -> bool:

@@ -1,8 +1,9 @@
 """The commands under ``privasis evaluate``: what they are called with. What they do is imported when needed."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
-from typer import Option, Typer
+from typer import Argument, Option, Typer
 
 from flows.commands.flags import RunFlags, takes_run_flags
 
@@ -59,3 +60,28 @@ def cleaner(
     from flows.commands.evaluate import cleaner as command
 
     command.run(flags, sanitizer, evaluator, second_evaluator, everything=everything, reprocess=reprocess, as_json=json)
+
+
+@evaluate_app.command()
+@takes_run_flags(without=(*MAKING, "dataset", "workers"))
+def nap2(
+    flags: RunFlags,
+    file: Annotated[Path, Argument(metavar="FILE", help="Rewrites: .csv, .jsonl or .parquet.")],
+    columns: Annotated[
+        str | None,
+        Option(
+            metavar="original=NAME,sanitized=NAME,sensitive=NAME",
+            help="What the columns are called, where it is not just that.",
+        ),
+    ] = None,
+    evaluator: Evaluator = None,
+    json: Json = False,
+) -> None:
+    """Score rewrites of NaP²: the share that tells as much of what is private as the original (PV section 4.4).
+
+    \b
+    privasis evaluate nap2 rewrites.csv -c run.toml --columns original=utterance,sensitive=persona
+    """  # noqa: D301
+    from flows.commands.evaluate import nap2 as command
+
+    command.run(flags, file, columns, evaluator, as_json=json)

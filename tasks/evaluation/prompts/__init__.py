@@ -12,3 +12,5 @@ PRESENT = Prompt.load(_FOLDER / "present.jinja")
 SANITIZE = Prompt.load(_FOLDER / "sanitize.jinja")
 
 PROMPT_SHAS = {name.lower(): value.sha for name, value in sorted(globals().items()) if isinstance(value, Prompt)}
+
+NEARER_TEXT = Prompt.load(_FOLDER / "nearer_text.jinja")  # of NaP² alone: a change there makes nothing else stale
