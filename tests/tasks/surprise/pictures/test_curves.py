@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from tasks.surprise.calibrate import Point, TargetRecall, calibrate
+from tasks.surprise.curve import Curve, histograms, trade_off
+from tasks.surprise.evaluation.results import operating_points
+from tasks.surprise.pictures import curves
+from tasks.surprise.pictures.routing import tradeoff
+from tasks.surprise.routing.results import Outcome
+from tasks.surprise.rules import GlobalRule, LocalRule, Rule
+from tasks.surprise.units import Units
+
+UNITS = Units(np.array([3.0, 2.0, 2.0, 1.0, -np.inf]), np.array([True, False, True, False, True]))
+
+
+def curve() -> Curve:
+    return trade_off(UNITS)
+
+
+def test_a_roc_curve_goes_from_corner_to_corner_and_its_area_is_the_auroc() -> None:
+    fpr, tpr = curves.roc_points(curve())
+    assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0.0, 0.0, 1.0, 1.0)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(curve().auroc)
+
+
+def test_long_curves_are_thinned_and_keep_their_ends() -> None:
+    levels = np.arange(1000.0)
+    long = trade_off(Units(levels, levels % 3 == 0))
+    fpr, tpr = curves.roc_points(long, most=10)
+    assert fpr.size == 12
+    assert (fpr[-2], tpr[-2]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("rule", [GlobalRule(), LocalRule()])
+def test_pictures_are_png_and_the_same_bytes_each_time(rule: Rule) -> None:
+    units = UNITS if isinstance(rule, GlobalRule) else Units(UNITS.levels - 50, UNITS.target)
+    given = trade_off(units)
+    chosen = calibrate(given, rule, TargetRecall(recall=0.5))
+    assert isinstance(chosen, Point)
+    drawn = [
+        curves.calibration(given, histograms(units, 5), operating_points(given, rule), chosen, rule) for _ in range(2)
+    ]
+    assert drawn[0].startswith(b"\x89PNG")
+    assert drawn[0] == drawn[1]
+
+
+def test_names_with_markup_and_control_characters_are_drawn() -> None:
+    assert curves.roc([curves.RocPair("$a_b^\x1b[31m" * 9, curve(), curve())]).startswith(b"\x89PNG")
+    assert curves.roc_of_methods([curves.NamedCurve("OPF", curve())]).startswith(b"\x89PNG")
+
+
+def test_interventions_are_drawn_with_and_without_a_judge() -> None:
+    for kept in (None, 0.9):
+        made = [
+            Outcome("document", 3, 3, 0, 0.8, 0.6, kept, 24.0),
+            Outcome("surprise 20%", 3, 2, 0, 0.4, 0.9, kept, 0.0),
+        ]
+        assert tradeoff(made).startswith(b"\x89PNG")
