@@ -64,7 +64,8 @@ class Layout:
         Raises:
             ValueError: a text is not valid Unicode.
         """
-        scored, readings = [], []
+        scored: list[Scored] = []
+        readings: list[Reading] = []
         for text, tokens in zip(texts, self._tokenizer.tokenize(texts), strict=True):
             prefix = () if self._tokenizer.starts_with_bos(text, tokens) else self._tokenizer.prefix
             nll = {name: np.full(tokens.ids.size, np.nan, dtype=np.float32) for name in self._prompts}

@@ -7,7 +7,7 @@ earlier turns; anything else that a template does to a message is refused.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jinja2 import TemplateError
@@ -17,7 +17,7 @@ from tasks.surprise.documents import Chat, Document, Interval, Label, Region, Tu
 from tasks.surprise.scoring.scorer import Text
 from tasks.surprise.shard import ChatUnfit, Rendered
 
-Template = Callable[[Sequence[Mapping[str, str]]], str]
+Template = Callable[[list[dict[str, str]]], str]
 RESPONSE = "response"  # name of the regions
 
 _THOUGHT = re.compile(r"<think>(.*?)</think>(.*)", re.DOTALL)
@@ -71,8 +71,8 @@ class ChatRenderer:
                 " model, or write the chats out as texts"
             )
 
-        def template(messages: Sequence[Mapping[str, str]]) -> str:
-            return str(tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=False))
+        def template(messages: list[dict[str, str]]) -> str:
+            return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=False))
 
         return cls(template)
 

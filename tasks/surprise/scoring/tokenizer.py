@@ -42,7 +42,8 @@ class TextTokenizer:
         Raises:
             ValueError: it is not valid Unicode.
         """
-        return self.tokenize([Text(text)])[0].ids.tolist()
+        ids: list[int] = self.tokenize([Text(text)])[0].ids.tolist()
+        return ids
 
     def tokenize(self, texts: Sequence[Text]) -> list[Tokenized]:
         """Tokenize each text.
