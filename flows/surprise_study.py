@@ -2,11 +2,11 @@
 
 import json
 import platform
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,19 @@ def scoring_seconds(timing: Path) -> float:
     return float(json.loads(timing.read_text())["scoring_s"]) if timing.exists() else 0.0
 
 
+def check_methods(names: Sequence[str]) -> None:
+    """Make each method once, so that what it lacks is found before hours of scoring, not after.
+
+    Raises:
+        Misspelled: there is no such method.
+        ModuleNotFoundError: its package is not installed.
+    """
+    around = Surroundings(Material([]), None)
+    parts = {part.strip() for name in names for part in re.split(r"[|&]", name)}
+    for part in sorted(parts - {"policy", "random"}):
+        method_of(part, around)
+
+
 def write_study(
     benchmark: Benchmark, prepared: Prepared, scored: ScoredSet, methods: Sequence[str], files: StudyFiles
 ) -> None:
@@ -138,7 +151,7 @@ def write_study(
     """
     started = time.monotonic()
     setting = PRESETS[benchmark.preset]
-    judged = judge(scored, prepared.folds, setting, partial(_others, methods), benchmark.transfers)
+    judged = judge(scored, prepared.folds, setting, _Beside(methods), benchmark.transfers)
     effort = Effort(
         tokens=scored.tokens.size,
         scoring_s=scoring_seconds(files.timing),
@@ -146,19 +159,36 @@ def write_study(
         machine=f"{usable_cores()} cores, {platform.machine()}",
     )
     model = scored.reference.model
-    page = markdown(benchmark, setting, model, prepared, judged, paper_on(benchmark.name), effort)
+    page = markdown(benchmark, setting, model, prepared, judged, paper_on(benchmark.name), effort, files.picture.name)
     files.page.write_text(page, encoding="utf-8")
     files.figures.write_text(json.dumps(_figures(prepared, judged, model, effort), indent=2, allow_nan=False) + "\n")
-    files.picture.write_bytes(_picture(judged))
+    files.picture.write_bytes(_picture(benchmark, judged))
 
 
-def _others(names: Sequence[str], material: Material, at: Calibrated | None) -> list[tuple[str, Method]]:
-    """Make the methods that can be had: without a threshold of Surprise Masking nothing can be built on it."""
-    around = Surroundings(material, at)
-    wanted = names if at else [name for name in names if name != "random" and "policy" not in name]
-    methods = [(name, method_of(name, around)) for name in wanted]
-    # A name with an argument (a model's folder) is for the machine, the method's own for a table.
-    return [(method.name if ":" in name else name.replace("policy", "SM"), method) for name, method in methods]
+@dataclass(frozen=True)
+class _Beside:
+    """Makes the methods of these names; those that do not depend on the material once, for they load models."""
+
+    names: Sequence[str]
+    made: dict[str, Method] = field(default_factory=dict)
+
+    def __call__(self, material: Material, at: Calibrated | None) -> list[tuple[str, Method]]:
+        """Make those that can be had: without a threshold of Surprise Masking nothing can be built on it."""
+        around = Surroundings(material, at)
+        methods = [(name, self._method(name, around)) for name in self.names if at or not _builds_on_it(name)]
+        # A name with an argument (a model's folder) is for the machine, the method's own for a table.
+        return [(method.name if ":" in name else name.replace("policy", "SM"), method) for name, method in methods]
+
+    def _method(self, name: str, around: Surroundings) -> Method:
+        if _builds_on_it(name):
+            return method_of(name, around)
+        if name not in self.made:
+            self.made[name] = method_of(name, around)
+        return self.made[name]
+
+
+def _builds_on_it(name: str) -> bool:
+    return "random" in name or "policy" in name
 
 
 def _figures(prepared: Prepared, judged: Judged, model: str, effort: Effort) -> dict[str, Any]:
@@ -172,7 +202,8 @@ def _figures(prepared: Prepared, judged: Judged, model: str, effort: Effort) -> 
     }
 
 
-def _picture(judged: Judged) -> bytes:
+def _picture(benchmark: Benchmark, judged: Judged) -> bytes:
     """Draw the curves of the first split: its applications, each with the validation part."""
     first = [each for each in judged.curves if each.fold == 0]
-    return roc([RocPair(each.part, each.validation, each.application) for each in first])
+    names = [benchmark.name] if len(first) == 1 else [each.part for each in first]
+    return roc([RocPair(name, each.validation, each.application) for name, each in zip(names, first, strict=True)])

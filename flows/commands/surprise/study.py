@@ -2,12 +2,13 @@
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 from flows.commands.errors import Code, RunFailed
 from flows.commands.surprise import score
 from flows.config import ConfigError
-from flows.surprise_study import StudyFiles, prepare, timed, write_documents, write_study
+from flows.surprise_study import StudyFiles, check_methods, prepare, timed, write_documents, write_study
 from infra.sandbox.run import SandboxUnavailable
 from tasks.corpora.dead_code.poison import TooFewPrograms
 from tasks.corpora.rows import CorpusNotReadable
@@ -29,20 +30,18 @@ def run(benchmark: str, data: Path, output: Path, model: str | None, methods: tu
     chosen = BENCHMARKS[benchmark]
     reference = model or chosen.reference
     name = f"{chosen.name}-{_slug(reference)}"
+    beside = (*chosen.methods, *methods)
+    try:
+        check_methods(beside)
+    except Misspelled as error:
+        raise ConfigError(str(error)) from error
     files = StudyFiles.under(output / name)
     prepared = _prepared(chosen, data)
-    for each in prepared.counted:
-        missing = "" if each.found == each.published else f" ({each.published:,} are published)"
-        sys.stderr.write(f"{each.found:,} {each.what}{missing}\n")
-    for reject in prepared.rejects[:5]:
-        sys.stderr.write(f"not used: {reject.place}: {reject.reason}\n")
+    _say_sizes(prepared)
     columns = write_documents(prepared.documents, files.documents)
     with timed(files.timing):
         score.run(_flags(files.documents, columns, name, output / SCORES, reference, workers), "stale")
-    try:
-        write_study(chosen, prepared, read_scores(output / SCORES, name), (*chosen.methods, *methods), files)
-    except Misspelled as error:
-        raise ConfigError(str(error)) from error
+    write_study(chosen, prepared, read_scores(output / SCORES, name), beside, files)
     sys.stdout.write(files.page.read_text(encoding="utf-8"))
     sys.stderr.write(f"Written: {files.page}, {files.figures}, {files.picture}\n")
 
@@ -56,12 +55,24 @@ def _prepared(benchmark: Benchmark, data: Path) -> Prepared:
         raise RunFailed(str(error), Code.OUTSIDE) from error
 
 
+def _say_sizes(prepared: Prepared) -> None:
+    for each in prepared.counted:
+        missing = "" if each.found == each.published else f" ({each.published:,} are published)"
+        sys.stderr.write(f"{each.found:,} {each.what}{missing}\n")
+    first: dict[str, str] = {}
+    for reject in prepared.rejects:
+        first.setdefault(reject.reason, reject.place)
+    for reason, many in Counter(reject.reason for reject in prepared.rejects).most_common(5):
+        sys.stderr.write(f"{many:,} not used, {first[reason]} for one: {reason}\n")
+
+
 def _flags(documents: Path, columns: Columns, name: str, root: Path, model: str, workers: int) -> score.ScoreFlags:
     return score.ScoreFlags(
         inputs=(documents,),
         dataset=name,
         root=root,
         model=model,
+        tokenizer=None,
         format="parquet",
         suffixes=(),
         text=columns.text,

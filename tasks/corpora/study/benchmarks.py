@@ -81,7 +81,8 @@ def _dead_code(folder: Path, passes: Passes) -> Prepared:
     mbpp, humaneval = read_mbpp(folder), read_humaneval(folder)
     validation = poison(mbpp.programs, MBPP_ATTACK, POISON_SEED, passes)
     attacked = {attack.name: poison(humaneval.programs, attack, POISON_SEED, passes) for attack in HUMANEVAL_ATTACKS}
-    applications = [document for documents in attacked.values() for document in documents]
+    # A program's four variants side by side: most are one text, which a shard scores once.
+    applications = [document for variants in zip(*attacked.values(), strict=True) for document in variants]
     fold = Fold(("MBPP", _ids(validation)), {name: _ids(documents) for name, documents in attacked.items()})
     counted = [
         Counted("MBPP programs", len(mbpp.programs), 974),

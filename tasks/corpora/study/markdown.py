@@ -41,8 +41,9 @@ def markdown(
     judged: Judged,
     paper: Paper,
     effort: Effort,
+    picture: str,
 ) -> str:
-    """Write the page: what was counted, methods, why there is no threshold, categories, transfer."""
+    """Write the page: what was counted, methods, why there is no threshold, categories, transfer, the picture."""
     parts = [
         f"## {benchmark.title}\n",
         _setup(setting, reference, prepared, paper, effort),
@@ -50,6 +51,7 @@ def markdown(
         *([_reasons(judged.rows)] if any(row.reason for row in judged.rows) else []),
         *([_categories(judged.rows)] if _kinds(judged.rows) else []),
         *(_transfer(by, tables) for by, tables in judged.transfers.items()),
+        f"ROC curves of Surprise Masking, first split:\n\n![ROC curves]({picture})\n",
     ]
     return "\n".join(parts)
 
@@ -63,10 +65,16 @@ def _setup(setting: Setting, reference: str, prepared: Prepared, paper: Paper, e
     scoring = "scored before" if effort.scoring_s is None else f"{effort.scoring_s:,.0f} s"
     return (
         f"- Setting: {setting.about}; goal {setting.goal.kind} on validation; counted: {setting.unit}s.\n"
-        f"- Reference: ours {reference}; the paper's {paper.reference}. The paper's figures: {paper.source}.\n"
+        f"- Reference: ours {_shown(reference)}; the paper's {paper.reference}. The paper's figures: {paper.source}.\n"
         f"- Data: {sizes}; {len(prepared.rejects):,} rows not used; {folds} split{'s' if folds > 1 else ''}.\n"
         f"- Took: {effort.tokens:,} tokens, scoring {scoring}, the rest {effort.judging_s:,.0f} s; {effort.machine}.\n"
     )
+
+
+def _shown(reference: str) -> str:
+    """Name a model with as much of its hash as a person compares; the whole is in the JSON."""
+    name, sign, digest = reference.partition("@sha256:")
+    return f"{name}{sign}{digest[:12]}"
 
 
 def _methods(rows: Sequence[Row], paper: Paper) -> str:
