@@ -7,6 +7,7 @@ from typer import Argument, Exit, Option, Typer, echo
 from typer.core import TyperGroup
 
 from flows.commands.evaluate.app import evaluate_app
+from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
@@ -59,6 +60,7 @@ app.add_typer(shards_app, name="shards")
 app.add_typer(surprise_app, name="surprise")
 app.add_typer(evaluate_app, name="evaluate")
 app.command()(split)
+app.command()(export)
 
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
 DatasetFolder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]
@@ -92,6 +94,7 @@ def privasis(
     privasis synthesize -c run.toml        make the records; run it again to go on
     privasis report data/records           what they are like
     privasis sanitize -c run.toml          make triplets of them: text, request, clean text
+    privasis export data/records           chats to train on, with a data card
     """  # noqa: D301 - \b keeps the lines apart
 
 
