@@ -20,7 +20,7 @@ CANNOT_CONFINE = 97  # exit status that no Python program ends with by itself
 OPEN_FILES = 64
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 38, 22, 24
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 38, 22, 23, 24
 
 # Landlock: system calls have the same numbers on every processor.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -87,6 +87,8 @@ def _drop_capabilities() -> None:
     if os.geteuid() == 0:
         last = int(Path("/proc/sys/kernel/cap_last_cap").read_text(encoding="ascii"))
         for capability in range(last + 1):
+            if _LIBC.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 0:  # a container may have taken it already
+                continue
             _must(_LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0), f"capability {capability}")
 
 
