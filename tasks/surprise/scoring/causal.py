@@ -8,7 +8,8 @@ from transformers import PreTrainedModel
 from tasks.surprise.policy import Reference
 from tasks.surprise.scoring.buckets import buckets
 from tasks.surprise.scoring.forward import Forward
-from tasks.surprise.scoring.readings import Layout, Reading, slabs
+from tasks.surprise.scoring.reading import Reading
+from tasks.surprise.scoring.readings import Layout, slabs
 from tasks.surprise.scoring.scorer import Pass, Scored, Text, Tokenized
 from tasks.surprise.scoring.sliding import check
 from tasks.surprise.scoring.tokenizer import TextTokenizer, check_unicode

@@ -4,14 +4,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
 
 from tasks.surprise.scoring.attention import PACKED, NotPackable, Packing
 from tasks.surprise.scoring.head import CPU_CHUNKS, GPU_CHUNKS, Chunks, Head
 from tasks.surprise.scoring.linear import pack_linears
-from tasks.surprise.scoring.readings import Reading
-from tasks.surprise.scoring.scorer import F32
+from tasks.surprise.scoring.reading import Reading
+
+F32 = npt.NDArray[np.float32]
 
 _PACKABLE_LAYERS = {"full_attention", "sliding_attention"}
 _CHECK_LENGTHS = (9, 5, 5)  # texts of unequal and of equal length side by side

@@ -5,24 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.surprise.scoring.reading import Reading
 from tasks.surprise.scoring.scorer import F32, I32, Pass, PassName, Scored, Text, Tokenized
 from tasks.surprise.scoring.sliding import plan
 from tasks.surprise.scoring.tokenizer import TextTokenizer
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One window of one text in one pass.
-
-    Attributes:
-        inputs: token ids that the model is fed: lead and context, then all targets but the last, shape (n,).
-        targets: token ids to score, predicted after the last m inputs, shape (m,), 1 <= m <= n.
-        nll: where their scores go, in nats, shape (m,): a view of the text's array.
-    """
-
-    inputs: I32
-    targets: I32
-    nll: F32
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,8 @@ from typing import Protocol, Self
 
 from tasks.concurrency import map_bounded
 from tasks.surprise.policy import Reference
-from tasks.surprise.scoring.readings import Layout, Reading, slabs
+from tasks.surprise.scoring.reading import Reading
+from tasks.surprise.scoring.readings import Layout, slabs
 from tasks.surprise.scoring.scorer import F32, Pass, Scored, Text, Tokenized
 from tasks.surprise.scoring.sliding import check
 from tasks.surprise.scoring.tokenizer import TextTokenizer, check_unicode

@@ -19,7 +19,7 @@ from tasks.surprise.scoring.attention import Packing
 from tasks.surprise.scoring.forward import Forward, UnsupportedModel
 from tasks.surprise.scoring.head import Chunks, Head
 from tasks.surprise.scoring.linear import PackedLinear
-from tasks.surprise.scoring.readings import Reading
+from tasks.surprise.scoring.reading import Reading
 from tests.tasks.surprise.scoring.tiny import gpt2, llama, naive_nll, qwen3
 
 LENGTHS = (3, 30, 3, 12, 3, 1, 12)

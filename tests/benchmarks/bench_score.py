@@ -1,0 +1,155 @@
+"""Scoring against the naive transformers loop on CPUs: ``python -m tests.benchmarks.bench_score``.
+
+    [--model smollm2-135m] [--tokens 12000] [--longest 1024] [--threads N]
+
+Each side runs in a process of its own on the same texts: pieces of this repository's documents and sources, lengths
+spread evenly in the logarithm from 8 tokens. The naive loop reads one text at a time and makes the whole logits. A third
+process measures the processor's matrix peak (torch, float32). Peak memory is the process's, the weights included;
+processor seconds stand beside the wall's, as the machine may be busy with other work.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from infra.engines.causal_lm import CausalLm, CausalLmConfig, load
+from infra.engines.cores import usable_cores
+from tasks.surprise.scoring.causal import CausalScorer, ScoringConfig
+from tasks.surprise.scoring.scorer import PLAIN, Text
+from tasks.surprise.scoring.tokenizer import TextTokenizer
+
+F32 = npt.NDArray[np.float32]
+ROOT = Path(__file__).parents[2]
+SHORTEST = 8
+MATRIX = 2048
+ATOL_NATS = 1e-4
+
+
+def texts(tokenizer: TextTokenizer, tokens: int, longest: int) -> list[Text]:
+    """Pieces of about so many tokens in all."""
+    sources = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("tasks/**/*.py"), *ROOT.glob("infra/**/*.py")])
+    whole = [tokenizer.tokenize([Text(source.read_text(encoding="utf-8"))])[0] for source in sources]
+    rng = np.random.default_rng(0)
+    pieces: list[Text] = []
+    while tokens > 0:
+        place = int(rng.integers(len(sources)))
+        found = whole[place]
+        length = min(int(np.exp(rng.uniform(np.log(SHORTEST), np.log(longest)))), found.ids.size)
+        first = int(rng.integers(found.ids.size - length + 1))
+        part = slice(int(found.starts[first]), int(found.ends[first + length - 1]))
+        pieces.append(Text(sources[place].read_text(encoding="utf-8")[part]))
+        tokens -= length
+    return pieces
+
+
+@torch.inference_mode()
+def naive(loaded: CausalLm, tokenizer: TextTokenizer, of: Sequence[Text]) -> Iterator[F32]:
+    for tokens in tokenizer.tokenize(of):
+        ids = torch.tensor([[*tokenizer.prefix, *tokens.ids.tolist()]])
+        logprobs = loaded.model(input_ids=ids, use_cache=False).logits.log_softmax(-1)
+        yield -logprobs[0, :-1].gather(1, ids[0, 1:, None])[:, 0].numpy()
+
+
+def ours(loaded: CausalLm, tokenizer: TextTokenizer, of: Sequence[Text]) -> Iterator[F32]:
+    scorer = CausalScorer(loaded.model, tokenizer, loaded.name, ScoringConfig())
+    for scored in scorer.score(of, [PLAIN]):
+        nll = scored.nll["plain"]
+        yield nll if tokenizer.prefix else nll[1:]
+
+
+def child(side: str, options: argparse.Namespace) -> None:
+    loaded = load(CausalLmConfig(model=options.model, device="cpu", threads=options.threads))
+    tokenizer = TextTokenizer(loaded.tokenizer.backend_tokenizer, loaded.tokenizer.bos_token_id)
+    of = texts(tokenizer, options.tokens, options.longest)
+    work: Callable[..., Iterator[F32]] = naive if side == "naive" else ours
+    wall, processor = time.perf_counter(), time.process_time()
+    nll = np.concatenate(list(work(loaded, tokenizer, of)))
+    figures = {
+        "tokens": int(nll.size),
+        "texts": len(of),
+        "wall_s": time.perf_counter() - wall,
+        "processor_s": time.process_time() - processor,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "weights_mib": sum(weight.nbytes for weight in loaded.model.parameters()) / 2**20 if side == "naive" else None,
+        "operations_a_token": 2.0 * sum(w.numel() for w in loaded.model.parameters() if w.ndim == 2),
+    }
+    np.save(options.folder / f"{side}.npy", nll)
+    (options.folder / f"{side}.json").write_text(json.dumps(figures), encoding="utf-8")
+
+
+def peak(options: argparse.Namespace) -> None:
+    torch.set_num_threads(options.threads)
+    a, b = torch.randn(MATRIX, MATRIX), torch.randn(MATRIX, MATRIX)
+    best = {"wall_s": float("inf"), "processor_s": float("inf")}
+    for _ in range(8):
+        wall, processor = time.perf_counter(), time.process_time()
+        a @ b
+        best["wall_s"] = min(best["wall_s"], time.perf_counter() - wall)
+        best["processor_s"] = min(best["processor_s"], time.process_time() - processor)
+    figures = {clock: 2 * MATRIX**3 / seconds for clock, seconds in best.items()}
+    (options.folder / "peak.json").write_text(json.dumps(figures), encoding="utf-8")
+
+
+def show(options: argparse.Namespace) -> None:
+    sides: dict[str, dict[str, Any]] = {
+        name: json.loads((options.folder / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("naive", "ours", "peak")
+    }
+    first, second = sides["naive"], sides["ours"]
+    print(
+        f"{options.model}, {first['texts']} texts of {SHORTEST} to {options.longest} tokens, {first['tokens']:,} tokens,"
+    )
+    print(f"float32, {options.threads} threads; weights {first['weights_mib']:,.0f} MiB\n")
+    print(f"{'':24}{'naive':>12}{'ours':>12}{'ratio':>8}")
+    for clock in ("wall_s", "processor_s"):
+        rates = [side["tokens"] / side[clock] for side in (first, second)]
+        name = clock.removesuffix("_s")
+        print(f"{f'tokens/s, {name}':24}{rates[0]:12,.1f}{rates[1]:12,.1f}{rates[1] / rates[0]:8.2f}")
+        shares = [rate * first["operations_a_token"] / sides["peak"][clock] for rate in rates]
+        gigaflops = f"of {sides['peak'][clock] / 1e9:,.0f} GFLOP/s"
+        print(f"{gigaflops:24}{shares[0]:12.0%}{shares[1]:12.0%}")
+    memory = [first["peak_mib"], second["peak_mib"]]
+    print(f"{'peak memory, MiB':24}{memory[0]:12,.0f}{memory[1]:12,.0f}{memory[1] / memory[0]:8.2f}")
+    beyond = [value - first["weights_mib"] for value in memory]
+    print(f"{'beyond the weights':24}{beyond[0]:12,.0f}{beyond[1]:12,.0f}{beyond[1] / beyond[0]:8.2f}")
+    found = [np.load(options.folder / f"{name}.npy") for name in ("naive", "ours")]
+    worst = float(np.abs(found[0] - found[1]).max())
+    print(f"largest difference: {worst:.1e} nats ({'within' if worst <= ATOL_NATS else 'ABOVE'} {ATOL_NATS:g})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="smollm2-135m")
+    parser.add_argument("--tokens", type=int, default=12_000)
+    parser.add_argument("--longest", type=int, default=1024)
+    parser.add_argument("--threads", type=int, default=usable_cores())
+    parser.add_argument("--side", choices=("naive", "ours", "peak"), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.side == "peak":
+        peak(options)
+    elif options.side is not None:
+        child(options.side, options)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            options.folder = Path(folder)
+            load(CausalLmConfig(model=options.model, device="cpu"))  # dequantized now, not in one of the processes
+            for side in ("peak", "naive", "ours"):
+                command = [sys.executable, "-m", "tests.benchmarks.bench_score", *sys.argv[1:]]
+                subprocess.run([*command, "--side", side, "--folder", folder], check=True)
+            show(options)
+
+
+if __name__ == "__main__":
+    main()
