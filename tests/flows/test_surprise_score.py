@@ -9,13 +9,17 @@ import pytest
 
 from flows.commands.surprise.score import print_scored
 from flows.surprise_score import ScoreRun, job_of, plan_scores, score
+from tasks.surprise.documents import Document
 from tasks.surprise.policy import Prompted, Unprompted
 from tasks.surprise.reading.columns import Columns
+from tasks.surprise.reading.input import read
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reading.steps import InputConfig
 from tasks.surprise.reference.steps import ModelUnfit, ReferenceModel, opened
 from tasks.surprise.scoring.scorer import PLAIN, Pass, Scored, Text
 from tasks.surprise.store.steps import read_scores
+from tasks.synthesis.steps import records_store
+from tests.flows.conftest import MadeSet
 from tests.tasks.surprise.scoring.tiny import TEXTS, chat_tokenizer, qwen3
 
 BOUND = 1e-4  # nats
@@ -88,10 +92,11 @@ def test_an_input_with_fewer_rows_than_were_scored_is_another_input(model: Path,
         plan_scores(shorter, job, shorter.input.open(), "missing_and_failed")
 
 
-def test_a_context_that_the_model_does_not_have_is_told_before_anything_is_scored(model: Path, tmp_path: Path) -> None:
-    run = run_of(tmp_path, model, {"text": "a"}, model=ReferenceModel(name=str(model), context=1024))
-    with pytest.raises(ModelUnfit, match="1024"):
-        job_of(run)
+@pytest.mark.parametrize("reads", [{"context": 1024}, {"context": 32, "stride": 32}])
+async def test_a_context_or_stride_that_the_model_cannot_have_is_told(model: Path, reads: dict[str, int]) -> None:
+    with pytest.raises(ModelUnfit, match=r"tiny: .*(1024|32)"):
+        async with opened(ReferenceModel(name=str(model), threads=1, **reads)):
+            pass
 
 
 def test_chats_need_a_model_with_a_template(model: Path, tmp_path: Path) -> None:
@@ -102,3 +107,30 @@ def test_chats_need_a_model_with_a_template(model: Path, tmp_path: Path) -> None
         job_of(run_of(tmp_path, plain, {"chat": []}, columns=Columns(messages="chat")))
     job_of(run_of(tmp_path, plain, {"text": "a"}))
     job_of(run_of(tmp_path, model, {"chat": []}, columns=Columns(messages="chat")))
+
+
+def test_records_of_the_factory_are_an_input_with_their_attributes_as_labels(made_set: MadeSet) -> None:
+    rows = InputConfig(paths=(made_set.folder,), columns=Columns(strata=("language",))).open()
+    records = records_store(made_set.folder.parent, made_set.folder.name).read("records").to_pylist()
+    documents = read(rows.slices(0, rows.rows)).items
+    assert rows.rows == len(records) > 0
+    rows.check_ids()
+    for document, record in zip(documents, records, strict=True):
+        assert isinstance(document, Document)
+        assert (document.id, document.group, document.text) == (
+            record["record_id"],
+            record["record_id"],
+            record["text"],
+        )
+        assert document.strata == {"language": "English"}
+        values = {each["key"]: each["value"].casefold().split() for each in record["attributes"]}
+        assert document.labelled
+        assert document.labels
+        for label in document.labels:
+            assert document.text[label.start : label.end].casefold().split() == values[label.category]
+
+
+def test_a_data_set_without_finished_records_is_told(tmp_path: Path) -> None:
+    (tmp_path / "set" / "manifest" / "records").mkdir(parents=True)
+    with pytest.raises(InputUnfit, match="no finished records"):
+        InputConfig(paths=(tmp_path / "set",)).open()
