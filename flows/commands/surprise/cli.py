@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from typer import Argument, Option, Typer
 
 from flows.commands.surprise.score_app import score
+from flows.commands.surprise.study_app import study
 
 surprise_app = Typer(
     no_args_is_help=True,
@@ -13,6 +14,7 @@ surprise_app = Typer(
 )
 
 surprise_app.command()(score)
+surprise_app.command()(study)
 
 ScoresFolder = Annotated[Path, Argument(metavar="SCORES_DIR", help="Folder that `privasis surprise score` wrote.")]
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
