@@ -58,13 +58,9 @@ def _text(explained: Explained) -> Text:
     text = Text()
     for piece in explained.pieces:
         text.append(_OPENS if piece.opens else "", "bold")
-        text.append(_shown(piece), _style(piece))
+        text.append(piece.shown, _style(piece))
         text.append(_CLOSES if piece.closes else "", "bold")
     return text
-
-
-def _shown(piece: Piece) -> str:
-    return visible(piece.text)
 
 
 def _style(piece: Piece) -> str:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tasks.report.marks import visible
 from tasks.surprise.evaluation.material import with_features
 from tasks.surprise.policy import Policy, Unprompted
 from tasks.surprise.procedure import Batch
@@ -31,6 +32,7 @@ class Piece:
         masked: the policy masks it.
         propagated: it does so because the same tokens are masked elsewhere.
         labels: categories of the labelled spans it lies in.
+        shown: the text for eyes: no control characters, LF for every CRLF, also one that tokens part.
         opens: a run of masked pieces begins here.
         closes: it ends here.
     """
@@ -44,6 +46,7 @@ class Piece:
     masked: bool
     propagated: bool
     labels: tuple[str, ...]
+    shown: str = ""
     opens: bool = False
     closes: bool = False
 
@@ -223,12 +226,20 @@ def _piece(text: str, tokens: Sequence[int], batch: Batch, marks: _Marks | None,
 
 
 def _bounded(pieces: Sequence[Piece]) -> list[Piece]:
-    """Mark where runs of masked pieces begin and end."""
+    """Say how pieces are shown, and where runs of masked ones begin and end."""
     bounded = []
     for place, piece in enumerate(pieces):
         before = place > 0 and pieces[place - 1].masked
-        after = place + 1 < len(pieces) and pieces[place + 1].masked
-        bounded.append(replace(piece, opens=piece.masked and not before, closes=piece.masked and not after))
+        following = pieces[place + 1] if place + 1 < len(pieces) else None
+        halved = piece.text.endswith("\r") and following is not None and following.text.startswith("\n")
+        bounded.append(
+            replace(
+                piece,
+                shown=visible(piece.text[:-1] if halved else piece.text),
+                opens=piece.masked and not before,
+                closes=piece.masked and not (following is not None and following.masked),
+            )
+        )
     return bounded
 
 

@@ -37,3 +37,17 @@ def test_what_is_missing_is_asked_for(scores: Path, tmp_path: Path) -> None:
     assert "--policy" in str(invoke("explain", file).exception)
     assert "--document, such as d0" in str(invoke("explain", scores).exception)
     assert "no document 'd9'" in str(invoke("explain", scores, "--document", "d9").exception)
+
+
+def test_a_file_is_scored_as_it_is_shown(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from tests.tasks.surprise.scoring.tiny import chat_tokenizer, qwen3
+
+    qwen3().save_pretrained(tmp_path / "tiny")
+    chat_tokenizer("").save_pretrained(tmp_path / "tiny")
+    file, page = tmp_path / "a.py", tmp_path / "a.html"
+    file.write_bytes(b"key = 1\r\nx = 2\n")
+    result = invoke("explain", file, "--model", tmp_path / "tiny", "--html", page)
+    assert result.exit_code == 0, result.output
+    assert "key = 1\nx = 2" in result.output
+    assert "tiny@sha256:" in page.read_text()
