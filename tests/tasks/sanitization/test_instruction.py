@@ -42,6 +42,11 @@ async def test_the_request_is_made_of_targets_instructions_and_what_is_kept() ->
     assert "Drop it." not in prompt
 
 
+async def test_members_that_differ_by_number_alone_are_named_once() -> None:
+    dates = Target("dates", (attribute("visit_date", "Porto"), attribute("visit_date_2", "Marta")), True, "drop", 5.0)
+    assert clause(dates, "", 0, rng(1, "r", "x")).members == ("visit date",)
+
+
 async def test_members_are_left_out_when_drawn_so() -> None:
     backend = saying(GOOD)
     request = await requested(backend, SanitizationConfig(omit_members_share=1))

@@ -38,6 +38,12 @@ def test_what_shares_a_value_or_a_place_with_a_target_is_never_kept() -> None:
     assert [each.key for each in kept] == ["sister"]
 
 
+def test_what_is_called_like_a_target_is_never_kept_for_the_request_would_ask_for_both() -> None:
+    facts = {"home_address_2": "Porto", "sister": "Marta"}
+    kept = choose_retained(source(facts=facts, groups={}), [ADDRESS], LETTER, 5)
+    assert [each.key for each in kept] == ["sister"]
+
+
 def test_what_was_lost_on_the_way_is_not_asked_for() -> None:
     kept = choose_retained(source(), [ADDRESS], LETTER.replace("Marta", "she"), 9)
     assert "sister" not in [each.key for each in kept]

@@ -10,7 +10,7 @@ from infra.llm.fake import FakeBackend
 from tasks.ask import StepFailed
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.source import Source
-from tasks.sanitization.targets import COUNT_SHARES, Target, draw_targets, weigh
+from tasks.sanitization.targets import COUNT_SHARES, Target, draw_targets, in_words, weigh
 from tasks.synthesis.seeds import rng
 from tests.tasks.sanitization.records import FACTS, source
 from tests.tasks.synthesis.chance import fit
@@ -101,3 +101,18 @@ async def test_a_weight_out_of_range_is_asked_again_and_never_bent(bad: object) 
     with pytest.raises(StepFailed, match="bill"):
         await weigh(asker(backend), source().attributes, 0)
     assert len(backend.requests) == 3
+
+
+def test_what_a_request_would_call_the_same_is_never_two_targets() -> None:
+    alike = source(facts={"sister": "Marta", "sister_2": "Porto", "bill": "240 euros"}, groups={})
+    for targets in many(alike, {"sister": 5.0, "sister_2": 5.0, "bill": 1.0})[:300]:
+        names = [target.name for target in targets]
+        assert len(set(names)) == len(names)
+        assert set(names) <= {"sister", "bill"}
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("visit_date", "visit date"), ("visit_date_12", "visit date"), ("line_2_text", "line 2 text")]
+)
+def test_a_key_in_words_has_no_number_that_only_tells_it_from_others(key: str, words: str) -> None:
+    assert in_words(key) == words
