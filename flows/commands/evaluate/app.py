@@ -85,3 +85,24 @@ def nap2(
     from flows.commands.evaluate import nap2 as command
 
     command.run(flags, file, columns, evaluator, as_json=json)
+
+
+@evaluate_app.command("chunk-size")
+@takes_run_flags(without=MAKING)
+def chunk_size(
+    flags: RunFlags,
+    sizes: Annotated[str, Option(metavar="N,N,...", help="Most characters of a chunk.")] = "128,256,512,1024,2048",
+    sanitized_by: Annotated[
+        str | None, Option(metavar="MODEL", help="Who sanitizes, where it is not all models of the run file.")
+    ] = None,
+    evaluator: Evaluator = None,
+    json: Json = False,
+) -> None:
+    """Sanitize the records of a data set at several chunk sizes and judge each (PV Figure 5). Resumes.
+
+    \b
+    privasis evaluate chunk-size -c run.toml --evaluator openai:gpt-oss-120b
+    """  # noqa: D301
+    from flows.commands.evaluate import chunk_size as command
+
+    command.run(flags, sizes, sanitized_by, evaluator, as_json=json)

@@ -11,7 +11,7 @@ from tasks.report.marks import visible
 
 def evaluation_page(view: EvaluationView) -> str:
     """Write the report of one evaluation."""
-    return _TEMPLATES.get_template("evaluation.html.jinja").render(
+    return TEMPLATES.get_template("evaluation.html.jinja").render(
         view=view, tables=tables, paper=PAPER, kinds=KINDS, places=_places(view)
     )
 
@@ -40,4 +40,4 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-_TEMPLATES = _environment()
+TEMPLATES = _environment()

@@ -19,17 +19,18 @@ def render_scores(view: EvaluationView) -> RenderableType:
     """Lay out the figures of an evaluation beside those of others and the paper's."""
     parts: list[RenderableType] = [Text(visible(f"{view.dataset}: {view.name}"), style="bold")]
     parts += [
-        _table(block, SHORT_HEADINGS, "sanitized (3), retained (3), full success, in %")
+        render_block(block, SHORT_HEADINGS, "sanitized (3), retained (3), full success, in %")
         for block in table4(view.evaluations)
     ]
     parts += [
-        _table(block, tuple(LEAK_HEADINGS.values()), "kinds of leaks, in %") for block in table5(view.evaluations)
+        render_block(block, tuple(LEAK_HEADINGS.values()), "kinds of leaks, in %") for block in table5(view.evaluations)
     ]
     parts += [line for name, scores in view.sets.items() for line in _remarks(TITLES[name], scores)]
     return Group(*parts)
 
 
-def _table(block: Block, headings: tuple[str, ...], says: str) -> Table:
+def render_block(block: Block, headings: tuple[str, ...], says: str) -> Table:
+    """Lay out one table of rates."""
     table = Table(title=f"{block.title}: {says}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.padding = (0, 1, 0, 0)
     table.add_column("sanitizer", overflow="fold")

@@ -71,3 +71,9 @@ def test_values_that_overlap_and_touch_are_masked_once_each_and_wholly() -> None
     spans = {"full": (0, 8), "first": (0, 3), "last": (4, 8), "of": (8, 11)}
     attributes = tuple(case().attributes[0].__class__(key, key, "text", (span,)) for key, span in spans.items())
     assert masked(case(text="Ana Lima of Porto", attributes=attributes)) == f"{MASK}{MASK} Porto"
+
+
+def test_a_value_within_another_uncovers_nothing_of_it() -> None:
+    spans = {"full": (0, 17), "last": (4, 8)}
+    attributes = tuple(case().attributes[0].__class__(key, key, "text", (span,)) for key, span in spans.items())
+    assert masked(case(text="Ana Lima of Porto!", attributes=attributes)) == f"{MASK}!"
