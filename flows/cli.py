@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
+from flows.commands.money_app import check_identities, cost
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
 from flows.commands.surprise.cli import surprise_app
@@ -60,6 +61,8 @@ app.add_typer(shards_app, name="shards")
 app.add_typer(surprise_app, name="surprise")
 app.add_typer(evaluate_app, name="evaluate")
 app.command()(split)
+app.command()(cost)
+app.command()(check_identities)
 app.command()(export)
 
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
@@ -147,7 +150,7 @@ def sanitize(
 
 
 @app.command()
-@takes_run_flags(without=("records", "shards", "in_flight", "workers"))
+@takes_run_flags(without=("records", "shards", "in_flight", "workers", "budget"))
 def preview(
     flags: RunFlags,
     records: Annotated[int, Option("--records", "-n", min=1, max=5, help="Records, 1 to 5.")] = 1,
@@ -168,7 +171,7 @@ def preview(
 
 
 @app.command()
-@takes_run_flags(without=("in_flight", "workers"))
+@takes_run_flags(without=("in_flight", "workers", "budget"))
 def estimate(
     flags: RunFlags,
     calls_per_second: Annotated[
@@ -188,7 +191,7 @@ def estimate(
 
 
 @shards_app.command()
-@takes_run_flags(without=("in_flight", "workers"))
+@takes_run_flags(without=("in_flight", "workers", "budget"))
 def status(flags: RunFlags) -> None:
     """Show where the shards of a run stand. Takes the flags of `synthesize`, and says what it would do.
 

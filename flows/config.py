@@ -47,6 +47,13 @@ class Remote(Endpoint):
     kind: Literal["openai"] = "openai"
 
 
+class LiteLLM(Endpoint):
+    """A model of a provider with a protocol of its own, through litellm (an extra), named as litellm names it."""
+
+    kind: Literal["litellm"] = "litellm"
+    adapter: Literal["litellm"] = "litellm"
+
+
 class SimulatedEmbedding(BaseModel):
     """Vectors from the first simulator of the mix."""
 
@@ -65,7 +72,7 @@ class MixedEngine(BaseModel):
     )
     repeat_penalty: float | None = Field(default=None, ge=1, le=2, description="for small models, which loop without")
     forbidden_characters: str = Field(default="", description="never in free texts, where the server can see to that")
-    engine: Annotated[Embedded | Simulated | Vllm | Remote, Field(discriminator="kind")]
+    engine: Annotated[Embedded | Simulated | Vllm | Remote | LiteLLM, Field(discriminator="kind")]
 
     @property
     def name(self) -> str:
@@ -82,7 +89,7 @@ class MixedEngine(BaseModel):
                 return {"simulator": self.engine.model, "seed": self.engine.seed}
             case Vllm():
                 return {"model": self.engine.model, "chat_template_kwargs": self.engine.chat_template_kwargs}
-            case Remote():
+            case Remote() | LiteLLM():
                 return {"model": self.engine.model, "extra_body": self.engine.extra_body}
 
 
@@ -103,6 +110,15 @@ class RunConfig(BaseModel):
     workers: int = Field(default=1, ge=1, description="shard workers, each with a CPU of the Ray cluster")
     shards_each: int = Field(default=1, ge=1, description="shards that one worker has in hand at once")
     in_flight: int = Field(default=4, ge=1, description="records of one shard worked on at once")
+    budget_usd: float | None = Field(
+        default=None,
+        gt=0,
+        description="nothing new is begun when the data set's stage has cost so much; raise it to go on",
+    )
+    on_model_failure: Literal["stop", "hand_over"] = Field(
+        default="stop",
+        description="when a model fails for good (key revoked, model gone): stop, or let the others do its records",
+    )
     synthesis: SynthesisConfig = SynthesisConfig()
     sanitization: SanitizationConfig = SanitizationConfig()
     models: tuple[MixedEngine, ...] = Field(default=DEFAULT_MIX, min_length=1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from flows.config import Embedded, MixedEngine, Remote, RunConfig, Simulated, SimulatedEmbedding, Vllm
+from flows.config import Embedded, LiteLLM, MixedEngine, Remote, RunConfig, Simulated, SimulatedEmbedding, Vllm
 from infra.engines import llama_cpp, vllm
 from infra.engines.simulator import process as simulator
 from infra.engines.simulator.config import SimulatorConfig
@@ -33,7 +33,7 @@ def engines(run: RunConfig) -> Iterator[Served]:
     with ExitStack() as stack:
         endpoints = [_endpoint(entry, stack) for entry in run.models]
         yield Served(
-            tuple(_entry(entry, endpoint) for entry, endpoint in zip(run.models, endpoints, strict=True)),
+            tuple(_entry(run, entry, endpoint) for entry, endpoint in zip(run.models, endpoints, strict=True)),
             _embedder(run, endpoints),
         )
 
@@ -55,7 +55,7 @@ def job_of(run: RunConfig, served: Served) -> SynthesisJob:
 def planned_job(run: RunConfig) -> SynthesisJob:
     """Return the job with endpoints that lead nowhere: enough to plan, without starting anything."""
     endpoints = [Endpoint(model=entry.name, price=FREE) for entry in run.models]
-    models = tuple(_entry(entry, endpoint) for entry, endpoint in zip(run.models, endpoints, strict=True))
+    models = tuple(_entry(run, entry, endpoint) for entry, endpoint in zip(run.models, endpoints, strict=True))
     return job_of(run, Served(models, MiniLM()))
 
 
@@ -76,17 +76,18 @@ def _endpoint(entry: MixedEngine, stack: ExitStack) -> Endpoint:
                 request_timeout_s=asked.request_timeout_s,
                 max_in_flight=asked.max_in_flight,
             )
-        case Remote():
+        case Remote() | LiteLLM():
             return Endpoint(**entry.engine.model_dump(exclude={"kind"}))
 
 
-def _entry(entry: MixedEngine, endpoint: Endpoint) -> MixEntry:
+def _entry(run: RunConfig, entry: MixedEngine, endpoint: Endpoint) -> MixEntry:
     return MixEntry(
         endpoint=endpoint,
         weight=entry.weight,
         repeat_penalty=entry.repeat_penalty,
         forbidden_characters=entry.forbidden_characters,
         identity=entry.identity(),
+        hands_over=run.on_model_failure == "hand_over",
     )
 
 

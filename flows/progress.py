@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from flows.budget import Budget, BudgetSpent, here_usd
 from infra.ray.worker import WorkerPool
+from tasks.report.formats import usd
 
 logger = logging.getLogger(__name__)
 
@@ -36,21 +38,58 @@ class Tally:
         return sums
 
 
+@dataclass
+class Watch:
+    """What the progress of a run is held against.
+
+    Attributes:
+        pool: whose workers are asked.
+        total: records to be made.
+        budget: stops the pool when it is spent.
+        stopped_at_usd: what the stage had cost then; None while it has not.
+    """
+
+    pool: WorkerPool
+    total: int
+    budget: Budget = field(default_factory=lambda: Budget(None, 0.0))
+    stopped_at_usd: float | None = None
+    _tally: Tally = field(default_factory=Tally)
+
+    def look(self) -> dict[str, int]:
+        """Return the sums of all counters, and stop the pool when the budget is spent."""
+        sums = self._tally.update(self.pool.progress())
+        if self.stopped_at_usd is None and self.budget.is_spent(sums):
+            self.stopped_at_usd = self.budget.spent_usd(sums)
+            logger.warning("the budget is spent: what is in flight may end, nothing new is begun")
+            threading.Thread(target=self.pool.stop, name="budget").start()
+        return sums
+
+    def check(self) -> None:
+        """Tell why the pool was stopped.
+
+        Raises:
+            BudgetSpent: the budget was spent.
+        """
+        if self.stopped_at_usd is not None:
+            raise BudgetSpent(self.budget.message(self.stopped_at_usd))
+
+
 @contextmanager
-def shown(pool: WorkerPool, total: int) -> Iterator[None]:
-    """Show the progress of ``pool`` towards ``total`` records for the length of the block."""
+def shown(pool: WorkerPool, total: int, budget: Budget | None = None) -> Iterator[Watch]:
+    """Show the progress of ``pool`` towards ``total`` records for the length of the block, and keep to ``budget``."""
+    watch = Watch(pool, total) if budget is None else Watch(pool, total, budget)
     ended = threading.Event()
     follow = _on_terminal if sys.stderr.isatty() else _in_log
-    thread = threading.Thread(target=follow, args=(pool, total, ended), name="progress")
+    thread = threading.Thread(target=follow, args=(watch, ended), name="progress")
     thread.start()
     try:
-        yield
+        yield watch
     finally:
         ended.set()
         thread.join()
 
 
-def _on_terminal(pool: WorkerPool, total: int, ended: threading.Event) -> None:
+def _on_terminal(watch: Watch, ended: threading.Event) -> None:
     columns = (
         SpinnerColumn(),
         TextColumn("records"),
@@ -59,28 +98,31 @@ def _on_terminal(pool: WorkerPool, total: int, ended: threading.Event) -> None:
         TimeElapsedColumn(),
         TextColumn("{task.fields[detail]}"),
     )
-    tally = Tally()
     with Progress(*columns, console=Console(stderr=True), transient=False) as bar:
-        line = bar.add_task("records", total=total, detail="starting")
+        line = bar.add_task("records", total=watch.total, detail="starting")
         while not ended.wait(EVERY_S):
-            sums = tally.update(pool.progress())
-            bar.update(line, completed=_finished(sums), detail=_detail(sums))
+            sums = watch.look()
+            bar.update(line, completed=_finished(sums), detail=detail_of(sums, watch.total))
 
 
-def _in_log(pool: WorkerPool, total: int, ended: threading.Event) -> None:
-    tally = Tally()
+def _in_log(watch: Watch, ended: threading.Event) -> None:
     said = time.monotonic()
     while not ended.wait(EVERY_S):
-        sums = tally.update(pool.progress())
+        sums = watch.look()
         if time.monotonic() - said >= LOG_EVERY_S:
             said = time.monotonic()
-            logger.warning("%d of %d records, %s", _finished(sums), total, _detail(sums))
+            logger.warning("%d of %d records, %s", _finished(sums), watch.total, detail_of(sums, watch.total))
 
 
 def _finished(sums: dict[str, int]) -> int:
     return sum(sums.get(name, 0) for name in OUTCOMES)
 
 
-def _detail(sums: dict[str, int]) -> str:
+def detail_of(sums: dict[str, int], total: int) -> str:
+    """Say what the workers have done and what it costs; from what is finished, what all of it will."""
     rejected = sums.get("filtered", 0) + sums.get("quarantined", 0)
-    return f"{sums.get('calls', 0)} calls, {sums.get('tokens', 0):,} tokens, {rejected} rejected"
+    text = f"{sums.get('calls', 0)} calls, {sums.get('tokens', 0):,} tokens, {rejected} rejected"
+    cost_usd, finished = here_usd(sums), _finished(sums)
+    if cost_usd and finished:
+        text += f", {usd(cost_usd)} of about {usd(cost_usd / finished * total)}"
+    return text

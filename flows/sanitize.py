@@ -6,6 +6,7 @@ from functools import partial
 from prefect import flow, unmapped
 from prefect.futures import PrefectFutureList
 
+from flows.budget import Budget, committed_usd
 from flows.config import RunConfig
 from flows.engines import engines, planned_job
 from flows.progress import shown
@@ -79,6 +80,8 @@ def sanitize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> San
 
 
 def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    budget = Budget(run.budget_usd, committed_usd(job.store().manifest))
+    budget.check()
     names = [shard.name for shard in planned.todo]
     records = job.records().manifest
     rows = sum(records.record(shard).files["records"].rows for shard in planned.todo)
@@ -87,8 +90,9 @@ def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[Sh
         # Sanitization draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
-        shown(pool, rows),
+        shown(pool, rows, budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = sanitize_shard.map(names, unmapped(job), unmapped(pool))
         futures.wait()  # all of them: one that fails must not stop the others
+        watch.check()
         return tuple(futures.result())

@@ -8,6 +8,7 @@ from prefect import flow, unmapped
 from prefect.futures import PrefectFutureList
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
+from flows.budget import Budget, committed_usd
 from flows.config import RunConfig
 from flows.engines import engines, job_of, planned_job
 from flows.progress import shown
@@ -56,14 +57,17 @@ def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> S
 
 
 def _on_workers(run: RunConfig, job: SynthesisJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    budget = Budget(run.budget_usd, committed_usd(job.store().manifest))
+    budget.check()
     names = [shard.name for shard in planned.todo]
     with (
         ray_limiter() as limiter,
         ray_keeper(partial(reservoir, job.root, job.dataset, job.seed)) as keeper,
         WorkerPool(run.workers, keeper, limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
-        shown(pool, sum(map(len, planned.todo))),
+        shown(pool, sum(map(len, planned.todo)), budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = synthesize_shard.map(names, unmapped(job), unmapped(pool))
         futures.wait()  # all of them: one that fails must not stop the others
+        watch.check()
         return tuple(futures.result())

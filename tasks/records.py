@@ -312,3 +312,18 @@ SCORE_REJECTS = pa.schema(
         pa.field("detail", pa.string(), nullable=False),  # one sentence for a person; never text of the row
     ]
 )
+
+# Profiles that a web-enabled model was asked about: does a real person fit?
+IDENTITY_CHECKS = pa.schema(
+    [
+        pa.field("record_id", pa.string(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("verdict", pa.string(), nullable=False),  # 'matched', 'similar_name', 'no_match' or 'unanswered'
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("sources", pa.list_(pa.string()), nullable=False),  # addresses that the answer cites
+        pa.field("searches", pa.int32(), nullable=False),
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),  # of the tokens; searches are billed on top
+        pa.field("prompt_sha", pa.string(), nullable=False),
+    ]
+)

@@ -2,10 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from flows.config import ConfigError, Embedded, Remote, RunConfig, Simulated, Vllm
+from flows.config import ConfigError, Embedded, LiteLLM, Remote, RunConfig, Simulated, Vllm
 from infra.engines import models as gguf
 from infra.engines import vllm
-from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, api_key, connect_embedder, price_of
+from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, api_key, connect, connect_embedder, price_of
 from infra.llm.types import BackendUnavailable
 from tasks.synthesis.draws import draw
 from tasks.synthesis.options import OptionsError, language_named
@@ -49,6 +49,9 @@ def check_models(run: RunConfig) -> None:
             case Remote() as remote:
                 price_of(remote)
                 check_answers(remote)
+            case LiteLLM() as other:
+                price_of(other)
+                connect(other)  # finds the package and the key
             case Simulated():  # comes with this package
                 pass
     match run.embedder:

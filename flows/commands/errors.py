@@ -2,6 +2,7 @@
 
 from enum import IntEnum
 
+from flows.budget import BudgetSpent
 from flows.config import ConfigError
 from infra.engines.models import ModelMissing
 from infra.engines.process import EngineFailed
@@ -52,6 +53,7 @@ _KINDS: dict[Code, tuple[type[Exception], ...]] = {
     Code.OUTSIDE: (
         AlreadyCommitted,
         BackendUnavailable,
+        BudgetSpent,
         ClusterUnusable,
         EngineFailed,
         EngineMissing,

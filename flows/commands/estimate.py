@@ -16,8 +16,8 @@ from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.wording import counted, duration
-from flows.config import MixedEngine, Remote, RunConfig
-from infra.llm.connect import OpenAIEmbedding, price_of
+from flows.config import MixedEngine, RunConfig
+from infra.llm.connect import Endpoint, OpenAIEmbedding, price_of
 from infra.llm.prices import FREE, cost
 from infra.shards.manifest import ShardRecord
 from tasks.report.formats import count, usd
@@ -62,7 +62,7 @@ def run(flags: RunFlags, calls_per_s: float | None, as_json: bool) -> None:
 
 
 def _priced(entry: MixedEngine) -> PricedModel:
-    price = price_of(entry.engine) if isinstance(entry.engine, Remote) else FREE
+    price = price_of(entry.engine) if isinstance(entry.engine, Endpoint) else FREE
     return PricedModel(entry.name, entry.weight, partial(cost, price=price))
 
 

@@ -17,12 +17,13 @@ from typing import Literal
 from packaging.requirements import Requirement
 
 from flows.commands.checks import check_answers
-from flows.config import Embedded, Remote, RunConfig, Simulated
+from flows.config import Embedded, LiteLLM, Remote, RunConfig, Simulated
 from infra.engines import models as gguf
 from infra.engines.cores import usable_cores
-from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, connect_embedder, price_of
+from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, connect, connect_embedder, price_of
 from infra.llm.prices import UnknownPrice, price_table
 from infra.llm.types import BackendUnavailable
+from infra.packages import PackageMissing
 from infra.prefect_local import PrefectUnavailable, prefect_api
 from infra.ray.cluster import prepare_environment
 from infra.settings import settings
@@ -65,6 +66,8 @@ def findings(run: RunConfig) -> Iterator[Finding]:
                 yield embedded_model(model)
             case Remote() as remote:
                 yield from server(remote)
+            case LiteLLM() as other:
+                yield through_litellm(other)
             case Simulated():
                 yield Finding("simulator", "ok", "comes with this package")
     match run.embedder:
@@ -139,6 +142,17 @@ def server(endpoint: Endpoint) -> Iterator[Finding]:
         yield Finding(
             name, "ok", f"{endpoint.base_url or 'the default server'} answers, prices as of {price_table().as_of}"
         )
+
+
+def through_litellm(endpoint: Endpoint) -> Finding:
+    """Look at the package, the key and the price of a model behind litellm; it has no list of models to ask for."""
+    name = f"model {endpoint.model}"
+    try:
+        price_of(endpoint)
+        connect(endpoint)
+    except (BackendUnavailable, PackageMissing, UnknownPrice) as error:
+        return Finding(name, "missing", str(error.args[0]))
+    return Finding(name, "ok", f"litellm is installed, prices as of {price_table().as_of}")
 
 
 def key(variable: str, unless_set: State) -> Finding:

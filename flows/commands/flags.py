@@ -42,7 +42,7 @@ class RunFlags:
         Option(
             metavar="KIND:NAME[=WEIGHT]",
             help="A model of the mix, instead of the run file's. KIND: llama_cpp (on this machine), openai (any server"
-            " of that protocol; OPENAI_BASE_URL says where), simulator. Repeat for a mix.",
+            " of that protocol; OPENAI_BASE_URL says where), litellm (other providers), simulator. Repeat for a mix.",
             rich_help_panel=HOW,
         ),
     ] = ()  # type: ignore[assignment]  # typer wants a list, a default must not be one
@@ -59,6 +59,10 @@ class RunFlags:
         int | None, Option(min=1, help="Records of a shard worked on at once.", rich_help_panel=HOW)
     ] = None
     workers: Annotated[int | None, Option(min=1, help="Worker processes, a CPU each.", rich_help_panel=HOW)] = None
+    budget: Annotated[
+        float | None,
+        Option(metavar="USD", help="Begin nothing new when the stage has cost so much in all.", rich_help_panel=HOW),
+    ] = None
     set_: Annotated[
         list[str],
         Option(

@@ -19,6 +19,7 @@ _SETTINGS = {
     "refinement_steps": "synthesis.refinement.steps",
     "in_flight": "in_flight",
     "workers": "workers",
+    "budget": "budget_usd",
 }
 _SWITCHES = {
     "no_diversity": "synthesis.refinement.diversity",
@@ -67,10 +68,10 @@ def _model(spec: str) -> dict[str, Any]:
     head, equals, tail = name.rpartition("=")
     if equals and _is_number(tail):
         name, weight = head, float(tail)
-    if kind not in ("llama_cpp", "openai", "simulator") or not name:
+    if kind not in ("llama_cpp", "openai", "litellm", "simulator") or not name:
         raise ConfigError(
-            f"--model {spec}: give KIND:NAME or KIND:NAME=WEIGHT with llama_cpp, openai or simulator for KIND, such as"
-            " openai:gpt-4.1-mini=3"
+            f"--model {spec}: give KIND:NAME or KIND:NAME=WEIGHT with llama_cpp, openai, litellm or simulator for KIND,"
+            " such as openai:gpt-4.1-mini=3"
         )
     small = DEFAULT_MIX[0].model_dump() if kind == "llama_cpp" else {}  # what small models on this machine need
     return small | {"weight": weight, "engine": {"kind": kind, "model": name}}

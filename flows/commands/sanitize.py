@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.budget import BudgetSpent
 from flows.commands.checks import check_models
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.flags import RunFlags
@@ -75,6 +76,8 @@ def _run(config: RunConfig, reprocess: Reprocess, planned: Plan) -> "Sanitizatio
         _say(f"watch it at {ready().removesuffix('/api')}")
         try:
             return sanitize(config, reprocess)
+        except BudgetSpent:
+            raise
         except EXPECTED as error:
             raise failures.told(shards) or error from error
 

@@ -3,6 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
+from flows.budget import BudgetSpent
 from flows.commands.checks import check_models, check_settings
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.flags import RunFlags
@@ -59,6 +60,8 @@ def _run(config: RunConfig, reprocess: Reprocess, planned: Plan) -> "SynthesisRe
         _say(f"watch it at {ready().removesuffix('/api')}")
         try:
             return synthesize(config, reprocess)
+        except BudgetSpent:
+            raise
         except EXPECTED as error:
             raise failures.told(shards) or error from error
 

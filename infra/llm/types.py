@@ -171,3 +171,37 @@ class Embedder(Protocol):
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(self, *exc: object) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a model answered that searches the web.
+
+    Attributes:
+        searches: how often it searched; each is billed.
+        sources: addresses that the answer cites, in order, each once.
+    """
+
+    text: str
+    usage: Usage
+    searches: int
+    sources: tuple[str, ...]
+
+
+class Searcher(Protocol):
+    """A model that searches the web before it answers."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as stored with each row."""
+        ...
+
+    async def search(self, messages: Sequence[Message], schema: JsonSchema) -> Searched:
+        """Answer with JSON of ``schema``.
+
+        Raises:
+            RequestRejected: the request can never work.
+            ReplyUnusable: it did not come to an answer.
+            BackendUnavailable: no answer after the retries of this client.
+        """
+        ...
