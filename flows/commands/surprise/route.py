@@ -12,11 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.checks import check_models
+from flows.commands.errors import EXPECTED
 from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.surprise.methods import Surroundings, method_of
 from flows.commands.surprise.opening import open_scores
+from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
 from infra.settings import settings
@@ -74,15 +77,30 @@ def run(folder: Path, output: Path, asked: Asked, as_json: bool) -> None:
 
     Raises:
         ConfigError: an option is wrong, or the scores lack what the selection reads.
+        RunFailed: shards did not get done.
     """
     config, job = job_of(folder, output, asked)
-    quiet_prefect()
-    with prefect_api(settings().cache / "prefect") as ready:
-        from flows.surprise_route import route
-
-        ready()
-        route(config, job)
+    if planned := job.plan().todo:
+        check_models(config)
+        quiet_prefect()
+        _route(config, job, len(planned))
     report(job, asked.selector_usd, as_json)
+
+
+def _route(config: RunConfig, job: "RouteJob", shards: int) -> None:
+    from flows.commands.failures import Failures
+    from flows.surprise_route import route
+    from tasks.surprise.routing.steps import route_shard
+
+    failures = Failures()
+    route_shard.on_failure(failures.note)
+    sys.stderr.write(f"{counted(shards, 'shard')} to route; starting Prefect, Ray and the models\n")
+    with prefect_api(settings().cache / "prefect") as ready:
+        ready()
+        try:
+            route(config, job)
+        except EXPECTED as error:
+            raise failures.told(shards) or error from error
 
 
 def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJob"]:

@@ -27,16 +27,15 @@ def tradeoff(outcomes: Sequence[Outcome]) -> bytes:
             color = PALETTE[place % len(PALETTE)]
             axes.scatter(*place_of, s=area, color=color, alpha=0.55, edgecolor=color)
             label = f"{visible(each.name)} · ${each.usd_per_million:,.2f}"
-            axes.annotate(
-                label, place_of, xytext=(9, 5), textcoords="offset points", fontsize=8.5
-            )
+            axes.plot([], [], "o", color=color, alpha=0.7, markersize=7, label=label)  # of one size in the legend
         axes.set_xlabel("facts kept, by the judge" if judged else "sentence BLEU of the source")
         axes.set_ylabel("private values gone")
         axes.set_ylim(-0.05, 1.08)
-        axes.margins(x=0.3)
+        axes.margins(x=0.12)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         if judged:
             axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         axes.set_title("up and right is better; area: USD per million source tokens", color=INK)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), handletextpad=0.4)
 
-    return png((6.2, 4.6), paint)
+    return png((7.6, 4.2), paint)
