@@ -9,6 +9,7 @@ from typing import Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils.logging import disable_progress_bar
 
 from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.cores import usable_cores
@@ -129,6 +130,7 @@ def _weights_sha256(folder: Path) -> str:
 
 def _from_pretrained(kind: Any, source: str, revision: str | None, **options: Any) -> Any:  # noqa: ANN401
     """Load with transformers, whose errors name a hub where a person may have meant a folder."""
+    disable_progress_bar()  # commands show their own
     try:
         return kind.from_pretrained(source, revision=revision or "main", trust_remote_code=False, **options)
     except (OSError, ValueError) as error:

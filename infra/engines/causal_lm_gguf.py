@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+from transformers.utils.logging import disable_progress_bar
 
 from infra.engines.models import KNOWN_MODELS, ModelMissing, locate
 from infra.settings import settings
@@ -43,6 +44,7 @@ def _convert(file: Path, target: Path) -> None:
     temporary = target.with_name(f"{target.name}.part")  # ours alone under the lock
     if temporary.exists():  # what a killed process left
         shutil.rmtree(temporary)
+    disable_progress_bar()  # commands show their own
     try:
         model = AutoModelForCausalLM.from_pretrained(
             file.parent,

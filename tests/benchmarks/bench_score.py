@@ -3,8 +3,8 @@
     [--model smollm2-135m] [--tokens 12000] [--longest 1024] [--threads N]
 
 Each side runs in a process of its own on the same texts: pieces of this repository's documents and sources, lengths
-spread evenly in the logarithm from 8 tokens. The naive loop reads one text at a time and makes the whole logits. A third
-process measures the processor's matrix peak (torch, float32). Peak memory is the process's, the weights included;
+spread evenly in the logarithm from 8 tokens. The naive loop reads one text at a time and makes the whole logits. A
+third process measures the processor's matrix peak (torch, float32). Peak memory is the process's, the weights included;
 processor seconds stand beside the wall's, as the machine may be busy with other work.
 """
 
@@ -38,16 +38,17 @@ ATOL_NATS = 1e-4
 
 def texts(tokenizer: TextTokenizer, tokens: int, longest: int) -> list[Text]:
     """Pieces of about so many tokens in all."""
-    sources = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("tasks/**/*.py"), *ROOT.glob("infra/**/*.py")])
+    found = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("tasks/surprise/*.py")])
+    sources = [source for source in found if source.stat().st_size > 0]
     whole = [tokenizer.tokenize([Text(source.read_text(encoding="utf-8"))])[0] for source in sources]
     rng = np.random.default_rng(0)
     pieces: list[Text] = []
     while tokens > 0:
         place = int(rng.integers(len(sources)))
-        found = whole[place]
-        length = min(int(np.exp(rng.uniform(np.log(SHORTEST), np.log(longest)))), found.ids.size)
-        first = int(rng.integers(found.ids.size - length + 1))
-        part = slice(int(found.starts[first]), int(found.ends[first + length - 1]))
+        of_file = whole[place]
+        length = min(int(np.exp(rng.uniform(np.log(SHORTEST), np.log(longest)))), of_file.ids.size)
+        first = int(rng.integers(of_file.ids.size - length + 1))
+        part = slice(int(of_file.starts[first]), int(of_file.ends[first + length - 1]))
         pieces.append(Text(sources[place].read_text(encoding="utf-8")[part]))
         tokens -= length
     return pieces
@@ -107,9 +108,7 @@ def show(options: argparse.Namespace) -> None:
         for name in ("naive", "ours", "peak")
     }
     first, second = sides["naive"], sides["ours"]
-    print(
-        f"{options.model}, {first['texts']} texts of {SHORTEST} to {options.longest} tokens, {first['tokens']:,} tokens,"
-    )
+    print(f"{options.model}: {first['texts']} texts of {SHORTEST} to {options.longest}, {first['tokens']:,} tokens,")
     print(f"float32, {options.threads} threads; weights {first['weights_mib']:,.0f} MiB\n")
     print(f"{'':24}{'naive':>12}{'ours':>12}{'ratio':>8}")
     for clock in ("wall_s", "processor_s"):
