@@ -59,12 +59,21 @@ class Channel:
         Raises:
             TransientFailure: no answer, or one that another try may better.
             RequestRejected: the server will never take this request.
-            BackendUnavailable: the server will take none.
+            BackendGone: the server will take none.
         """
+        return await self._exchange(httpx2.Request("POST", url, headers=self._headers, content=body))
+
+    async def send(self, method: str, path: str, body: bytes = b"", kind: str = "application/json") -> bytes:
+        """Call another of the API's methods; see ``post``."""
+        headers = self._headers.copy()
+        headers["Content-Type"] = kind
+        return await self._exchange(httpx2.Request(method, self.url(path), headers=headers, content=body or None))
+
+    async def _exchange(self, request: httpx2.Request) -> bytes:
         timeout_s = self._endpoint.request_timeout_s
         try:
             async with asyncio.timeout(timeout_s):
-                response = await self._http.send(httpx2.Request("POST", url, headers=self._headers, content=body))
+                response = await self._http.send(request)
         except TimeoutError as error:
             raise TimedOut("timeout", f"no answer within {timeout_s:g} s") from error
         except (httpx2.RequestError, ClientError, OSError) as error:

@@ -60,4 +60,8 @@ class SimulatorConfig(BaseModel):
         default=None, gt=0, description="more are answered 429; default: no limit"
     )
     tokens_per_minute: float | None = Field(default=None, gt=0, description="more are answered 429; default: no limit")
+    batch_s: float = Field(default=0, ge=0, description="how long a batch of the Batch API takes")
+    batch_expiry: float = Field(
+        default=0, ge=0, lt=1, description="share of a batch's requests that are not run before it expires"
+    )
     dimension: int = Field(default=384, ge=8, le=8192, description="length of an embedding")

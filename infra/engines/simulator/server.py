@@ -9,6 +9,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from infra.engines.simulator import wire
+from infra.engines.simulator.batches import Batches
 from infra.engines.simulator.chat import ChatBody, answer_chat
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.counters import Call, Counters
@@ -30,6 +31,7 @@ class Server:
         self._plan = FaultPlan(config)
         self._limits = RateLimits(config, time.monotonic)
         self._counters = Counters()
+        self._batches = Batches(config, self._counters)
 
     def application(self) -> web.Application:
         """Return the routes."""
@@ -38,6 +40,7 @@ class Server:
             [
                 web.post("/v1/chat/completions", self._chat),
                 web.post("/v1/embeddings", self._embeddings),
+                *self._batches.routes(),
                 web.get("/v1/models", self._models),
                 web.get("/health", self._health),
                 web.get("/control/stats", self._statistics),
@@ -132,6 +135,7 @@ class Server:
 
     async def _reset(self, _: web.Request) -> web.Response:
         self._counters = Counters()  # calls that are open go on counting where they arrived
+        self._batches.counters = self._counters
         return wire.success({"status": "reset"})
 
     async def _faults(self, request: web.Request) -> web.Response:

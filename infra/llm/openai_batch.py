@@ -1,0 +1,228 @@
+"""OpenAI's Batch API: half the price, an answer within a day; for stages of single calls, such as labels.
+
+``BatchBackend`` is a backend like any other: whoever awaits ``complete`` waits for the batch that its request went out
+with, so that a stage runs on it unchanged, with as many rows in flight as a batch should hold. A chain of many calls a
+record would wait a day for each: not for those.
+
+Nothing is paid twice. A request's name (``custom_id``) is the hash of its body, every batch is in the ledger before it
+is waited for, and a batch whose id was not written down before a crash is found again by its label on the server. So a
+process that is killed, or cancelled, comes back, asks the same, and gets the answers of the batch it had sent.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from infra.llm.batch_files import CHAT, BatchFiles
+from infra.llm.batch_ledger import BatchLedger
+from infra.llm.connect import Endpoint, api_key, limit_of
+from infra.llm.failures import raise_for_status
+from infra.llm.openai_api import Channel
+from infra.llm.retry import TransientFailure
+from infra.llm.types import BackendUnavailable, ModelError, Reply, Request, RequestRejected
+from infra.llm.wire import chat_body, encode, read_reply
+
+MOST_REQUESTS = 50_000  # of one batch, and
+MOST_BYTES = 190_000_000  # of its file: the provider's limits are 50,000 and 200 MB
+MOST_TRIES = 3  # batches that one request goes out with, where it expires or fails for now
+
+
+@dataclass(slots=True)
+class _Open:
+    """A request that somebody waits for."""
+
+    body: bytes
+    wants_json: bool
+    answer: asyncio.Future[Reply]
+    tries: int = 0
+
+
+class BatchBackend:
+    """A chat model behind the Batch API.
+
+    Args:
+        endpoint: the model; prices are those of the table, of which the provider bills half.
+        ledger: a file of this stage's own; keep it until the stage is done.
+        linger_s: a batch goes out when nobody has asked anything for so long, or when it is full.
+        poll_s: how often its state is asked for.
+
+    Raises:
+        BackendUnavailable: the key is missing.
+    """
+
+    def __init__(self, endpoint: Endpoint, ledger: Path, *, linger_s: float = 5.0, poll_s: float = 30.0) -> None:
+        self._endpoint = endpoint
+        self._files = BatchFiles(Channel(endpoint, api_key(endpoint), limit_of(endpoint, None)))
+        self._ledger = BatchLedger(ledger)
+        self._linger_s, self._poll_s = linger_s, poll_s
+        self._open: dict[str, _Open] = {}
+        self._unsent: dict[str, _Open] = {}
+        self._sent: set[str] = set()  # with batches that are not over
+        self._found: dict[str, Mapping[str, Any]] = {}  # results of an earlier life that nobody has asked for yet
+        self._asked = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def model(self) -> str:
+        """The model's name, as asked for."""
+        return self._endpoint.model
+
+    async def complete(self, request: Request) -> Reply:
+        """Wait for the answer to ``request``: minutes to a day.
+
+        Raises:
+            RequestRejected: the request can never work.
+            BackendUnavailable: it did not come back with ``MOST_TRIES`` batches, or the configuration is wrong.
+        """
+        body = encode(chat_body(request, self._endpoint), self.model)
+        name = hashlib.sha256(body).hexdigest()[:32]
+        asked = self._open.get(name)
+        if asked is None:
+            asked = _Open(body, request.schema is not None, asyncio.get_running_loop().create_future())
+            self._open[name] = asked
+            asked.answer.add_done_callback(lambda done: self._close(name, done))
+            if name in self._found:
+                self._answer(name, asked, self._found.pop(name))
+            elif name not in self._sent:
+                self._unsent[name] = asked
+                self._asked.set()
+        return await asyncio.shield(asked.answer)
+
+    async def cancel(self) -> None:
+        """Cancel every batch that is not at its end; what it has answered by then is kept and paid for.
+
+        Raises:
+            BackendUnavailable: the server does not answer.
+        """
+        for batch_id in self._ledger.ids():
+            if not (await self._files.look(batch_id)).is_over:
+                await self._files.cancel(batch_id)
+
+    async def __aenter__(self) -> Self:
+        await self._files.open()
+        await self._find_lost()
+        for batch_id in self._ledger.ids():
+            self._sent.update(self._ledger.names(batch_id))
+            self._start(self._follow(batch_id))
+        self._start(self._send_for_ever())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._files.close()
+
+    def _start(self, work: Any) -> None:  # noqa: ANN401 - a coroutine
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            for asked in self._open.values():  # without this task nobody would ever answer them
+                if not asked.answer.done():
+                    asked.answer.set_exception(error)
+
+    def _close(self, name: str, done: asyncio.Future[Reply]) -> None:
+        del self._open[name]
+        if not done.cancelled():
+            done.exception()  # seen, also where whoever asked is gone
+
+    async def _find_lost(self) -> None:
+        """Take up batches that were made in the moment before a crash, so that their ids were not written down."""
+        for label in self._ledger.unnumbered():
+            batch = await self._files.find(label)
+            if batch is None:
+                self._ledger.forget(label)
+            else:
+                self._ledger.number(label, batch.id)
+
+    async def _send_for_ever(self) -> None:
+        while True:
+            await self._asked.wait()
+            while self._asked.is_set() and len(self._unsent) < MOST_REQUESTS:
+                self._asked.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._linger_s):
+                        await self._asked.wait()
+            if self._unsent:
+                await self._send()
+
+    async def _send(self) -> None:
+        lines: list[bytes] = []
+        names: list[str] = []
+        size = 0
+        for name, asked in list(self._unsent.items()):
+            fields = {"custom_id": name, "method": "POST", "url": CHAT, "body": orjson.Fragment(asked.body)}
+            line = orjson.dumps(fields)
+            if names and (len(names) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
+                self._asked.set()  # the rest goes with the next
+                break
+            lines.append(line)
+            names.append(name)
+            size += len(line) + 1
+        for name in names:
+            self._unsent.pop(name).tries += 1
+        self._sent.update(names)
+        label = self._ledger.begin(names)
+        batch = await self._files.submit(b"\n".join(lines), label)
+        self._ledger.number(label, batch.id)
+        self._start(self._follow(batch.id))
+
+    async def _follow(self, batch_id: str) -> None:
+        batch = await self._files.look(batch_id)
+        while not batch.is_over:
+            await asyncio.sleep(self._poll_s)
+            batch = await self._files.look(batch_id)
+        if batch.status == "failed":  # the file itself was refused: nothing of it was run
+            reason = RequestRejected if batch.is_files_fault else BackendUnavailable
+            self._settle(batch_id, {}, reason(f"{self.model}: batch {batch_id} failed: {batch.errors}"))
+            return
+        results = await self._files.results(batch)
+        self._settle(batch_id, results, None)
+
+    def _settle(self, batch_id: str, results: Mapping[str, Mapping[str, Any]], refusal: ModelError | None) -> None:
+        """Answer whoever waits for something of this batch; what it did not answer goes out with another."""
+        for name in self._ledger.names(batch_id):
+            self._sent.discard(name)
+            asked, result = self._open.get(name), results.get(name)
+            if asked is None:
+                if result is not None:
+                    self._found[name] = result
+            elif refusal is not None:
+                asked.answer.set_exception(refusal)
+            elif not asked.answer.done():
+                self._answer(name, asked, result)
+
+    def _answer(self, name: str, asked: _Open, result: Mapping[str, Any] | None) -> None:
+        try:
+            asked.answer.set_result(self._read(result, asked))
+        except TransientFailure as failure:
+            if asked.tries >= MOST_TRIES:
+                message = f"{self.model}: not answered in {asked.tries} batches, at last: {failure}"
+                asked.answer.set_exception(BackendUnavailable(message))
+            else:
+                self._unsent[name] = asked
+                self._asked.set()
+        except ModelError as error:
+            asked.answer.set_exception(error)
+
+    def _read(self, result: Mapping[str, Any] | None, asked: _Open) -> Reply:
+        if result is None:
+            raise TransientFailure("expired", "the batch ended before this request was run")
+        response = result.get("response")
+        if not isinstance(response, dict):
+            raise TransientFailure("batch_error", f"no response: {result.get('error')}")
+        body = orjson.dumps(response.get("body"))
+        if response.get("status_code") != 200:
+            raise_for_status(int(response.get("status_code") or 500), {}, body, self._endpoint, time.time())
+        return read_reply(body, self._endpoint, wants_json=asked.wants_json, latency_s=0.0)
