@@ -16,6 +16,7 @@ from infra.engines.models import KNOWN_MODELS, ModelMissing, locate
 from infra.settings import settings
 
 _CHUNK_BYTES = 1 << 22
+_SHARD = "64MB"  # files are mapped: whoever lays weights out anew gives memory back file by file
 
 
 def dequantized(model: str) -> tuple[Path, str]:
@@ -56,7 +57,7 @@ def _convert(file: Path, target: Path) -> None:
         tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name, trust_remote_code=False)
     except (ValueError, NotImplementedError, KeyError, OSError) as error:
         raise ModelMissing(f"{file}: transformers cannot turn this GGUF file into a torch model: {error}") from error
-    model.save_pretrained(temporary)
+    model.save_pretrained(temporary, max_shard_size=_SHARD)
     tokenizer.save_pretrained(temporary)
     temporary.replace(target)
 

@@ -1,6 +1,6 @@
 """Scoring against the naive transformers loop on CPUs: ``python -m tests.benchmarks.bench_score``.
 
-    [--model smollm2-135m] [--tokens 12000] [--longest 1024] [--threads N]
+    [--model smollm2-135m] [--tokens 12000] [--longest 4096] [--threads N]
 
 Each side runs in a process of its own on the same texts: pieces of this repository's documents and sources, lengths
 spread evenly in the logarithm from 8 tokens. The naive loop reads one text at a time and makes the whole logits. A
@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--tokens", type=int, default=12_000)
-    parser.add_argument("--longest", type=int, default=1024)
+    parser.add_argument("--longest", type=int, default=4096)
     parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--side", choices=("naive", "ours", "peak"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

@@ -138,7 +138,9 @@ def _head(model: PreTrainedModel, chunks: Chunks) -> Head:
             f"{type(model).__name__}: its output layer is {type(layer).__name__}, not torch.nn.Linear:"
             " load the model unquantized, as a causal language model"
         )
-    return Head(layer.weight.detach(), layer.bias, chunks, _adjust(model))
+    # Weights that the input embedding uses too stay in memory anyway: a second copy would cost more than it speeds up.
+    tied = layer.weight.data_ptr() == model.get_input_embeddings().weight.data_ptr()
+    return Head(layer.weight.detach(), layer.bias, chunks, pack=not tied, adjust=_adjust(model))
 
 
 def _adjust(model: PreTrainedModel) -> Callable[[torch.Tensor], torch.Tensor] | None:

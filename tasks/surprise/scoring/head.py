@@ -32,6 +32,7 @@ class Head:
         weight: W, shape (V, d).
         bias: b, shape (V,), or None.
         chunks: of the logits.
+        pack: see ``linear.product``.
         adjust: f, in place: a scale or soft cap that the model puts on its logits; None for none.
     """
 
@@ -40,6 +41,8 @@ class Head:
         weight: torch.Tensor,
         bias: torch.Tensor | None,
         chunks: Chunks,
+        *,
+        pack: bool = True,
         adjust: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> None:
         self._tokens = chunks.tokens
@@ -48,7 +51,7 @@ class Head:
         self._parts: list[tuple[int, int, Product]] = []  # first word, words, their product with hidden states
         for rows, bias_of in zip(weight.split(chunks.vocabulary), biases, strict=True):
             first = self._parts[-1][0] + self._parts[-1][1] if self._parts else 0
-            self._parts.append((first, rows.shape[0], product(rows, bias_of)))
+            self._parts.append((first, rows.shape[0], product(rows, bias_of, pack=pack)))
 
     def nll(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """NLL of each target.

@@ -44,7 +44,7 @@ def pack_linears(model: torch.nn.Module) -> None:
                 setattr(parent, name, PackedLinear(child.weight, child.bias))
 
 
-def product(weight: torch.Tensor, bias: torch.Tensor | None) -> Product:
+def product(weight: torch.Tensor, bias: torch.Tensor | None, *, pack: bool) -> Product:
     """Return ``inputs -> inputs @ weight.T + bias``, in float32 whatever the inputs are.
 
     On GPUs half-precision inputs are summed and given out in float32, without rounding to half precision in between.
@@ -52,8 +52,10 @@ def product(weight: torch.Tensor, bias: torch.Tensor | None) -> Product:
     Args:
         weight: shape (outputs, inputs).
         bias: shape (outputs,), or None.
+        pack: lay the weights out for oneDNN where that is possible, which takes as much memory again as long as others
+            hold the weights too.
     """
-    if packs(weight):
+    if pack and packs(weight):
         return PackedLinear(weight, bias)
     if weight.is_cuda and weight.dtype != torch.float32:
         transposed = weight.t()
