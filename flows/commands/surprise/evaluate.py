@@ -63,7 +63,7 @@ def run(folder: Path, asked: Asked, output: Path | None, picture: Path | None, a
     policies = {path: open_policy(path) for path in asked.policies}
     try:
         unit = _unit(asked.unit, policies)
-        contestants = _contestants(folder, asked, policies)
+        contestants = _contestants(folder, asked, policies, unit)
         found = [_compared(each, unit, in_documents=asked.in_documents) for each in contestants]
         table = None if asked.transfer is None else _transfer(contestants[0], asked.transfer, unit)
     except (Misspelled, ScoresUnfit, ValueError) as error:
@@ -90,7 +90,7 @@ def _unit(asked: str | None, policies: dict[Path, Policy]) -> Unit:
     return next((policy.achieved.unit for policy in policies.values()), "character")
 
 
-def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy]) -> list[Contestant]:
+def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit: Unit) -> list[Contestant]:
     scored, documents = _labelled(folder, asked.labels)
     validation = None if asked.validation is None else _labelled(asked.validation, None)
     found = []
@@ -106,9 +106,10 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy]) -> li
     masked = None
     if first is not None and first.threshold is not None:
         masked = (AtThreshold(first.method, first.threshold), first.material)
+    goal = BestF1() if first is None else first.goal
+    around = Surroundings(plain[0], masked, None if first is None else first.validation, goal, unit)
     for name in asked.methods:
-        other = method_of(name, Surroundings(plain[0], masked))
-        goal = BestF1() if first is None else first.goal
+        other = method_of(name, around)
         if first is not None and "policy" in name:  # its scores may be prompted ones
             found.append(Contestant(other, None, goal, first.material, first.validation))
         else:

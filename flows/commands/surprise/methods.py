@@ -1,7 +1,7 @@
 """Methods beside Surprise Masking, by the names that a command line gives them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tasks.surprise.baselines.combined import Intersection, Union
 from tasks.surprise.baselines.detected import Detected
@@ -10,12 +10,16 @@ from tasks.surprise.baselines.goldfish import GoldfishPaper, GoldfishReference
 from tasks.surprise.baselines.loss import SelectiveTokenMasking
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method
 from tasks.surprise.baselines.privacy_filter import Decoded, LogOdds, Remembering
+from tasks.surprise.baselines.tuning import Ground, tuned
+from tasks.surprise.calibrate import BestF1, Goal, NoPoint
 from tasks.surprise.evaluation.notation import Misspelled
+from tasks.surprise.policy import Unit
 
 NAMES = (
     "oracle, random (as many tokens as the first policy masks) or random:SHARE, goldfish:K, goldfish-reference:K, stm"
     " or stm:PERPLEXITY, detect-secrets, credsweeper, presidio, opf:MODEL, opf-log-odds:MODEL; policy, the first one;"
-    " unions such as 'policy|credsweeper' and intersections such as 'policy&credsweeper'"
+    " unions such as 'policy|credsweeper', intersections such as 'policy&credsweeper', and 'credsweeper~policy': its"
+    " union with the policy tuned on what it leaves of the --validation data"
 )
 SEED = 1
 
@@ -27,10 +31,16 @@ class Surroundings:
     Attributes:
         material: the documents with plain scores.
         policy: the first policy at its threshold, and the material it works on; None where there is none.
+        validation: that policy's validation material, where it is given.
+        goal: what thresholds are chosen for.
+        unit: what is counted.
     """
 
     material: Material
-    policy: tuple[AtThreshold, Material] | None
+    policy: tuple[AtThreshold, Material] | None = None
+    validation: Material | None = None
+    goal: Goal = field(default_factory=BestF1)
+    unit: Unit = "character"
 
 
 def method_of(text: str, around: Surroundings) -> Method:
@@ -39,6 +49,8 @@ def method_of(text: str, around: Surroundings) -> Method:
     Raises:
         Misspelled: there is none, or it needs a policy.
     """
+    if "~" in text:
+        return _with_residual(text, around)
     for sign, join in (("|", Union), ("&", Intersection)):
         if sign in text:
             return join(tuple(method_of(part.strip(), around) for part in text.split(sign)))
@@ -52,6 +64,24 @@ def method_of(text: str, around: Surroundings) -> Method:
         if isinstance(error, Misspelled):
             raise
         raise Misspelled(f"--method {text}: {error}; there are {NAMES}") from error
+
+
+def _with_residual(text: str, around: Surroundings) -> Method:
+    """A method, and the policy's procedure with a threshold for what that method leaves unmasked (SM F.1)."""
+    name, _, second = text.partition("~")
+    if second != "policy" or around.policy is None or around.validation is None:
+        raise Misspelled(f"--method {text}: give METHOD~policy, a --policy and --validation data to tune it on")
+    ground = Ground(around.validation, "token" if around.unit == "token" else "character")
+    other = method_of(name, around)
+    fixed = other if other.rule is None else _tuned(text, tuned(other, ground, around.goal))
+    added = _tuned(text, tuned(around.policy[0].method, ground, around.goal, left=ground.residual(fixed)))
+    return Union((fixed, added))
+
+
+def _tuned(text: str, found: AtThreshold | NoPoint) -> AtThreshold:
+    if isinstance(found, NoPoint):
+        raise Misspelled(f"--method {text}: no threshold on the validation data: {found.reason}")
+    return found
 
 
 def _policy(argument: str, around: Surroundings) -> Method:

@@ -160,7 +160,7 @@ def ranked_by(select: str, scored: ScoredSet) -> Ranked:
             return at_random(material, SEED)
         # Of OPF, the graded score: its decoded labels have no order to spend a budget in.
         name = select.replace("opf", "opf-log-odds", 1) if select.split(":")[0] == "opf" else select
-        return by_method(method_of(name, Surroundings(material, None)), material)
+        return by_method(method_of(name, Surroundings(material)), material)
     except Misspelled as error:
         raise ConfigError(f"--select {select}: surprise, prompted, contrast, random, or: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,10 +39,15 @@ class Tally:
 
     def only_category(self, name: str) -> Units:
         """Units of one category and those of none: other categories' targets are left out (SM F.2)."""
+        target = self.categories[name]
+        return Units(self.units.levels, target).only(target | ~self._of_any_category)
+
+    @cached_property
+    def _of_any_category(self) -> Bool:
         labelled = np.zeros(self.documents.size, dtype=np.bool_)
         for target in self.categories.values():
             labelled |= target
-        return Units(self.units.levels, self.categories[name]).only(self.categories[name] | ~labelled)
+        return labelled
 
 
 def tally(material: Material, levels: Levels, unit: Unit) -> Tally:

@@ -116,3 +116,16 @@ def test_other_methods_stand_beside_a_policy(policy: Path, test_scores: Path) ->
     both = next(each for name, each in figures.items() if "&" in name)
     assert (both["true_positives"], both["false_positives"]) == (6, 0)
     assert "credsweeper" in str(invoke("evaluate", test_scores, "--method", "luck").exception)
+
+
+def test_a_policy_is_tuned_on_what_another_method_leaves(policy: Path, test_scores: Path, tmp_path: Path) -> None:
+    validation = tmp_path / "validation"
+    asked = ["--policy", policy, "--method", "random:0.3~policy", "--validation", validation, "--json"]
+    result = invoke("evaluate", test_scores, *asked)
+    assert result.exit_code == 0, result.output
+    alone, both = json.loads(result.output)["methods"]
+    assert both["method"].startswith("random + sm95 at 5")
+    assert both["true_positives"] >= alone["true_positives"]
+    assert "--validation" in str(
+        invoke("evaluate", test_scores, "--policy", policy, "--method", "stm~policy").exception
+    )
