@@ -98,7 +98,7 @@ def score(run: ScoreRun, reprocess: Reprocess = "missing_and_failed") -> ScoreRe
     Raises:
         InputUnfit: the input cannot be read, or ids repeat.
     """
-    job, rows = job_of(run), run.input.open()
+    rows, job = run.input.open(), job_of(run)
     job.store().sweep()  # what killed runs have left
     planned = plan_scores(run, job, rows, reprocess)
     done = planned.counts()["committed"]

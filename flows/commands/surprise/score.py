@@ -72,7 +72,9 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
 
     asked = run_of(flags)
     asked.model.check_installed()
-    job, rows = job_of(asked), asked.input.open()
+    rows = asked.input.open()
+    _say(f"{counted(rows.rows, 'row')} in the input; looking for {asked.model.name}")  # which may be unpacked first
+    job = job_of(asked)
     store = job.store()
     store.sweep()  # what killed runs have left, also where nothing is left to do and the flow is not called
     planned = plan_scores(asked, job, rows, reprocess)
