@@ -13,6 +13,7 @@ from flows.commands.money_app import check_identities, cost
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
 from flows.commands.surprise.cli import surprise_app
+from flows.commands.train.app import train_app
 
 OURS = ("flows", "tasks", "infra")
 
@@ -60,6 +61,7 @@ shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.
 app.add_typer(shards_app, name="shards")
 app.add_typer(surprise_app, name="surprise")
 app.add_typer(evaluate_app, name="evaluate")
+app.add_typer(train_app, name="train")
 app.command()(split)
 app.command()(cost)
 app.command()(check_identities)
