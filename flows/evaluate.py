@@ -23,18 +23,11 @@ from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tasks.diversity.pool import Reservoir
+from tasks.evaluation.choice import BaselineSanitizer, ModelSanitizer, OutputsSanitizer
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.figures import Scores, by_set
 from tasks.evaluation.splits import read_splits
-from tasks.evaluation.steps import (
-    BaselineSanitizer,
-    EvaluationJob,
-    ModelSanitizer,
-    OutputsSanitizer,
-    evaluate_shard,
-    ids_to_judge,
-    input_hashes,
-)
+from tasks.evaluation.steps import EvaluationJob, evaluate_shard, ids_to_judge, input_hashes
 from tasks.shards.steps import MixEntry, ShardReceipt
 
 _FIRST: tuple[State, ...] = ("open", "missing", "stale", "committed")  # begun shards have paid already

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Literal
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -16,15 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
-from infra.shards import files
 from infra.shards.checks import SchemaMismatch
 from infra.shards.heartbeat import heartbeat
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
-from tasks.evaluation.baselines import Baseline, baseline_text
+from tasks.evaluation.baselines import baseline_text
 from tasks.evaluation.case import RECORD_COLUMNS, TRIPLET_COLUMNS, Case, EmptyValue
 from tasks.evaluation.chain import EvaluationChain
+from tasks.evaluation.choice import AnySanitizer, BaselineSanitizer, ModelSanitizer, OutputsSanitizer, sha256_of
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.outcome import tables
 from tasks.evaluation.outputs import read_outputs
@@ -55,57 +54,6 @@ TABLES = {"evaluations": EVALUATIONS}
 FOLDER = "evaluations"  # of a data set; holds a folder an evaluation
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-class BaselineSanitizer(BaseModel):
-    """One that asks no model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Literal["baseline"] = "baseline"
-    baseline: Baseline
-
-    @property
-    def name(self) -> str:
-        """What it is called in tables."""
-        return self.baseline
-
-
-class OutputsSanitizer(BaseModel):
-    """A file of clean texts made elsewhere."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Literal["outputs"] = "outputs"
-    path: Path
-    sha256: str = Field(description="of the file as it was when the run began")
-
-    @classmethod
-    def of(cls, path: Path) -> "OutputsSanitizer":
-        """Take the file as it is now."""
-        return cls(path=path.resolve(), sha256=_sha256(path))
-
-    @property
-    def name(self) -> str:
-        """What it is called in tables."""
-        return self.path.stem
-
-
-class ModelSanitizer(BaseModel):
-    """A model that is asked by one prompt."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Literal["model"] = "model"
-    entry: MixEntry
-
-    @property
-    def name(self) -> str:
-        """What it is called in tables."""
-        return self.entry.endpoint.model
-
-
-AnySanitizer = Annotated[BaselineSanitizer | OutputsSanitizer | ModelSanitizer, Field(discriminator="kind")]
 
 
 class EvaluationJob(BaseModel):
@@ -300,10 +248,6 @@ def _outputs(path: Path, sha256: str) -> Mapping[str, str | None]:
     Raises:
         SchemaMismatch: it is not the file any more that the run began with.
     """
-    if (now := _sha256(path)) != sha256:
+    if (now := sha256_of(path)) != sha256:
         raise SchemaMismatch(f"{path}: has changed since the run began ({sha256[:12]}, now {now[:12]}): start it again")
     return read_outputs(path)
-
-
-def _sha256(path: Path) -> str:
-    return files.sha256(path.read_bytes())

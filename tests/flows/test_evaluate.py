@@ -14,7 +14,8 @@ from flows.sanitize import plan_sanitization, sanitization_job
 from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from tasks.diversity.pool import Reservoir
-from tasks.evaluation.steps import BaselineSanitizer, evaluations_store, make_evaluations
+from tasks.evaluation.choice import BaselineSanitizer
+from tasks.evaluation.steps import evaluations_store, make_evaluations
 from tasks.sanitization.steps import make_triplets
 from tests.flows.conftest import MadeSet
 

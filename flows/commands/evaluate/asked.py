@@ -9,8 +9,8 @@ from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
 from flows.config import ConfigError, MixedEngine, RunConfig
 from tasks.evaluation.baselines import BASELINES, Baseline
+from tasks.evaluation.choice import BaselineSanitizer, OutputsSanitizer
 from tasks.evaluation.outputs import OutputsUnusable, check_outputs, read_outputs
-from tasks.evaluation.steps import BaselineSanitizer, OutputsSanitizer
 
 FILES = (".parquet", ".jsonl")
 

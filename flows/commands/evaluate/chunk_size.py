@@ -13,9 +13,9 @@ from flows.commands.run_of import run_of
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from tasks.evaluation.choice import BaselineSanitizer
 from tasks.evaluation.report.chunk_sizes import chunk_size_block, chunk_size_json, chunk_size_page
 from tasks.evaluation.report.terminal import SHORT_HEADINGS, render_block
-from tasks.evaluation.steps import BaselineSanitizer
 from tasks.sanitization.chunks import LEAST_LIMIT, MOST_LIMIT
 
 

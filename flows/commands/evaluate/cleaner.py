@@ -85,8 +85,9 @@ def _check(config: RunConfig, job: "EvaluationJob") -> None:
     Raises:
         ConfigError: there is not, or it has not.
     """
+    from tasks.evaluation.choice import OutputsSanitizer
     from tasks.evaluation.splitting.steps import splits_store
-    from tasks.evaluation.steps import OutputsSanitizer, ids_to_judge
+    from tasks.evaluation.steps import ids_to_judge
 
     shards = job.triplets().manifest.shards()
     if not shards:

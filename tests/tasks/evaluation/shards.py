@@ -12,7 +12,8 @@ from infra.llm.types import Request
 from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from tasks.diversity.pool import Reservoir
-from tasks.evaluation.steps import BaselineSanitizer, EvaluationJob, make_evaluations
+from tasks.evaluation.choice import BaselineSanitizer
+from tasks.evaluation.steps import EvaluationJob, make_evaluations
 from tasks.shards.steps import ShardReceipt
 from tests.tasks.evaluation.script import line
 from tests.tasks.sanitization.script import QUOTED, to_json

@@ -13,16 +13,10 @@ from infra.llm.types import BackendUnavailable, Request
 from infra.shards.checks import SchemaMismatch
 from infra.shards.ranges import ShardRange
 from infra.shards.verify import verify
+from tasks.evaluation.choice import OutputsSanitizer
 from tasks.evaluation.splits import read_splits
 from tasks.evaluation.splitting.assign import SplitConfig
-from tasks.evaluation.steps import (
-    EvaluationJob,
-    OutputsSanitizer,
-    _outputs,
-    evaluation_name,
-    evaluations_of,
-    ids_to_judge,
-)
+from tasks.evaluation.steps import EvaluationJob, _outputs, evaluation_name, evaluations_of, ids_to_judge
 from tests.tasks.evaluation.shards import JUDGE, asked, evaluate, job_of, judge, sanitized
 from tests.tasks.sanitization.records import LETTER
 from tests.tasks.sanitization.shards import FIRST, SECOND, commit_records, made

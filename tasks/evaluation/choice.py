@@ -1,0 +1,67 @@
+"""Which sanitizer is evaluated, as frozen data that travels in task parameters."""
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tasks.evaluation.baselines import Baseline
+from tasks.shards.steps import MixEntry
+
+
+class BaselineSanitizer(BaseModel):
+    """One that asks no model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["baseline"] = "baseline"
+    baseline: Baseline
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.baseline
+
+
+class OutputsSanitizer(BaseModel):
+    """A file of clean texts made elsewhere."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["outputs"] = "outputs"
+    path: Path
+    sha256: str = Field(description="of the file as it was when the run began")
+
+    @classmethod
+    def of(cls, path: Path) -> "OutputsSanitizer":
+        """Take the file as it is now."""
+        return cls(path=path.resolve(), sha256=sha256_of(path))
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.path.stem
+
+
+class ModelSanitizer(BaseModel):
+    """A model that is asked by one prompt."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["model"] = "model"
+    entry: MixEntry
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.entry.endpoint.model
+
+
+AnySanitizer = Annotated[BaselineSanitizer | OutputsSanitizer | ModelSanitizer, Field(discriminator="kind")]
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file's content, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
