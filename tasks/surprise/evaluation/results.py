@@ -86,14 +86,12 @@ def result_of(
     """
     masked = _masked(counted, rule, threshold)
     by_category = count_by_category(masked, counted.categories, counted.documents if in_documents else None)
+    aurocs = counted.aurocs()
     return Result(
         method,
         threshold,
         Figures(count(masked, counted.units.target), auroc_of(trade_off(counted.units))),
-        {
-            name: Figures(counts, auroc_of(trade_off(counted.only_category(name))))
-            for name, counts in by_category.items()
-        },
+        {name: Figures(counts, aurocs[name]) for name, counts in by_category.items()},
     )
 
 
