@@ -12,13 +12,15 @@ class Meter:
     """Tokens that no reply of a chain accounts for, by model.
 
     Attributes:
-        prices: of the models that are asked, where they are known.
+        prices: of the models that are asked.
+        embedding_prices: of the models that embed, where they are known.
         failed: failed tries.
         wasted: of failed tries whose usage the server reported.
         embedded: of texts that were embedded.
     """
 
     prices: dict[str, Price] = field(default_factory=dict)
+    embedding_prices: dict[str, Price] = field(default_factory=dict)
     failed: dict[str, int] = field(default_factory=dict)
     wasted: dict[str, Usage] = field(default_factory=dict)
     embedded: dict[str, Usage] = field(default_factory=dict)
@@ -35,10 +37,10 @@ class Meter:
     def cost_usd(self) -> float:
         """Return what all this costs; a model whose price nobody has said counts as free."""
         return sum(
-            cost(usage, self.prices[model])
-            for counts in (self.wasted, self.embedded)
+            cost(usage, prices[model])
+            for counts, prices in ((self.wasted, self.prices), (self.embedded, self.embedding_prices))
             for model, usage in counts.items()
-            if model in self.prices
+            if model in prices
         )
 
 

@@ -97,7 +97,7 @@ async def mixed_models(entries: Sequence[MixEntry], context: WorkerContext) -> M
 def add_price(endpoint: Endpoint) -> None:
     """Let the job's meter know what an embedding model costs, where anybody knows."""
     try:
-        METER.get().prices[endpoint.model] = price_of(endpoint)
+        METER.get().embedding_prices[endpoint.model] = price_of(endpoint)
     except UnknownPrice:
         logger.warning("%s: no price known: its tokens are counted, its cost is not", endpoint.model)
 
@@ -172,11 +172,14 @@ def summary_of(
         for step, spent in outcome.spent.steps.items():
             steps.setdefault(step_kind(step), Counter()).update({"calls": spent.calls, **asdict(spent.usage)})
     meter = METER.get()
-    costs = {model: partial(cost, price=price) for model, price in meter.prices.items()}
+    costs, embedding_costs = (
+        {model: partial(cost, price=price) for model, price in prices.items()}
+        for prices in (meter.prices, meter.embedding_prices)
+    )
     beside = [
         Spending.of(model, FAILED_TRIES, meter.failed[model], usage, costs.get(model))
         for model, usage in meter.wasted.items()
-    ] + [Spending.of(model, EMBEDDING, 0, usage, costs.get(model)) for model, usage in meter.embedded.items()]
+    ] + [Spending.of(model, EMBEDDING, 0, usage, embedding_costs.get(model)) for model, usage in meter.embedded.items()]
     return ShardSummary(
         reasons=Counter(each.reason for each in outcomes if isinstance(each, Reject)),
         tokens=receipt.tokens,
@@ -189,7 +192,7 @@ def summary_of(
             "replayed": receipt.replayed,
             "steps": {step: dict(counts) for step, counts in sorted(steps.items())},
             "spending": lines_to_json([*spending_of(outcomes, costs, step_kind), *beside]),
-            "prices": {model: price.model_dump() for model, price in meter.prices.items()},
+            "prices": {model: price.model_dump() for model, price in (meter.embedding_prices | meter.prices).items()},
             **notes,
         },
     )
