@@ -1,0 +1,83 @@
+"""Whether an answer is the clean text and nothing else. What is in doubt is no clean text: a cleaner fails closed."""
+
+import re
+from typing import ClassVar
+
+from infra.llm.types import Reply, ReplyUnusable
+from tasks.sanitization.edits import check_edit
+from tasks.sanitization.occurrences import Found
+from tasks.synthesis.replies import check_complete
+from tasks.synthesis.unusable import ReplyInvalid, ReplyLeaked
+
+
+class PromptCut(ReplyUnusable):
+    """The server has read fewer tokens than there are words in the prompt: it has cut it, and says nothing of it."""
+
+    reason: ClassVar[str] = "prompt_cut"
+
+
+# A cleaner's remark on its own work, as a paragraph of its own at either end.
+_REMARK = re.compile(
+    r"""(?:\A|\n)[\s*_(\[>\#-]*
+        (?: (?:please\ )?note(?:\ that)?[:,]?\ [^\n]*\b(?:remov|replac|redact|anonymi|sanitiz|chang|omit|left\ out|drop)
+          | (?:i(?:['’]ve|\ have)?|the\ following)\ [^\n]{0,40}
+            \b(?:removed|replaced|redacted|anonymi[sz]ed|changed|omitted)\b
+          | (?:changes|edits|modifications|redactions)(?:\ i)?(?:\ made)?\s?:
+          | (?:here\ is|here['’]s|below\ is|this\ is)\ (?:the|your|a)\ [^\n]{0,60}
+            \b(?:text|version|letter|document|message|e-?mail)\b[^\n]{0,60}:[ \t*_]*(?:\n|\Z)
+          | (?:sanitized|cleaned|clean|redacted|anonymi[sz]ed|revised|edited)\ (?:text|version)\s?:
+        )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ENDS = 400  # characters at either end
+
+
+def check_clean(before: str, reply: Reply, *, prompt_words: int) -> str:
+    """Return the clean text that ``reply`` is.
+
+    Args:
+        before: the text that was to be cleaned, without white space around it.
+        reply: to the request for it.
+        prompt_words: words of the request, between white space; each is a token at least.
+
+    Raises:
+        ReplyUnusable: it was cut off, is empty, a refusal, wrapped in a fence, remarks, marks or reasoning, holds half
+            a surrogate pair, or the server did not read all that it was sent; ``reason`` says which.
+    """
+    check_complete(reply)
+    if 0 < reply.usage.prompt < prompt_words // 2:
+        raise PromptCut(f"{reply.usage.prompt} tokens were read of a prompt of {prompt_words} words")
+    after = _normalised(reply.text)
+    anything = Found(0, len(before), before, "value")  # all of it may change
+    check_edit(before, (anything,), after)
+    if (remark := _remark(after)) and not _REMARK.search(before):
+        raise ReplyLeaked(f"a remark on the work stands in the text: {' '.join(remark.split())[:60]}")
+    return after
+
+
+def _remark(text: str) -> str | None:
+    found = _REMARK.search(text[:_ENDS]) or _REMARK.search(text[-_ENDS:])
+    return found[0] if found else None
+
+
+def _normalised(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ReplyInvalid(f"half a surrogate pair at character {error.start}") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip("\ufeff \t\n")
+
+
+_LONE_LINE_FEED = re.compile(r"(?<!\r)\n")
+
+
+def in_place_of(before: str, after: str) -> str:
+    r"""Return ``after`` with the white space around ``before`` and its kind of line ends, which models drop.
+
+    A text of mixed line ends gets ``\n``.
+    """
+    core = before.strip()
+    lead = len(before) - len(before.lstrip())
+    if "\r" in before and not _LONE_LINE_FEED.search(before):
+        after = after.replace("\n", "\r\n" if "\r\n" in before else "\r")
+    return before[:lead] + after + before[lead + len(core) :]
