@@ -139,7 +139,7 @@ def _head(model: PreTrainedModel, chunks: Chunks) -> Head:
             " load the model unquantized, as a causal language model"
         )
     # Weights that the input embedding uses too stay in memory anyway: a second copy would cost more than it speeds up.
-    tied = layer.weight.data_ptr() == model.get_input_embeddings().weight.data_ptr()
+    tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
     return Head(layer.weight.detach(), layer.bias, chunks, pack=not tied, adjust=_adjust(model))
 
 
