@@ -3,9 +3,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from infra.llm.budget import RATIO, RESERVE, TRICKLE_PER_S, RetryBudget
 from infra.llm.limits import AdaptiveLimit
 from infra.llm.retry import Retrier, RetryPolicy, Throttled, TimedOut, TransientFailure, retry_after
-from infra.llm.types import BackendUnavailable, RequestRejected
+from infra.llm.types import BackendGone, BackendUnavailable, RequestRejected
 
 
 class Time:
@@ -210,3 +211,58 @@ NOON = 1_893_499_200.0  # 2030-01-01 12:00:00 UTC
 )
 def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, now_s=NOON) == (seconds if seconds is None else pytest.approx(seconds))
+
+
+GONE = BackendGone("m: HTTP 401", "m")
+
+
+async def test_a_refusal_for_good_is_believed_at_the_second_look_and_then_at_once() -> None:
+    time = Time()
+    retrier = _retrier(time)
+    with pytest.raises(BackendGone, match="HTTP 401"):
+        await retrier.call(_scripted(GONE, GONE))
+    with pytest.raises(BackendGone, match="HTTP 401"):
+        await retrier.call(_scripted("never sent"))
+    assert retrier.counters.sent == 2
+
+
+async def test_one_request_that_a_gateway_refuses_harms_no_other() -> None:
+    time = Time()
+    retrier = _retrier(time)
+
+    async def forbidden() -> str:
+        await retrier.call(_scripted("others are fine"))
+        raise GONE
+
+    with pytest.raises(RequestRejected, match="twice, while other calls were answered"):
+        await retrier.call(forbidden)
+    assert await retrier.call(_scripted("yes")) == "yes"
+
+
+async def test_where_many_calls_fail_an_unlucky_one_is_not_given_up() -> None:
+    time = Time()
+    retrier = _retrier(time, max_attempts=3)
+    left = iter(range(9))
+
+    async def unlucky() -> str:
+        for outcome in (ERROR, "yes"):  # every second call of the others fails, too
+            await retrier.call(_scripted(*([ERROR, "yes"] if outcome is ERROR else ["yes"])))
+        if next(left, None) is None:
+            return "at last"
+        raise ERROR
+
+    assert await retrier.call(unlucky) == "at last"
+
+
+def test_retries_are_a_quarter_of_the_answers_beyond_the_reserve() -> None:
+    time = Time()
+    budget = RetryBudget(time)
+    taken = 0
+    for _ in range(400):
+        budget.earn()
+        while budget.take() == 0:
+            taken += 1
+    assert taken == pytest.approx(RESERVE + 400 * RATIO, abs=1)
+    assert 0 < budget.take() <= 1.0
+    time.now += 2 / TRICKLE_PER_S
+    assert [budget.take() == 0 for _ in range(3)] == [True, True, False]
