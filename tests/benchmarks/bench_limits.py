@@ -70,7 +70,7 @@ async def work(endpoint: Endpoint, limiter: LocalLimiter, client: int) -> None:
             except (RequestRejected, BackendUnavailable) as error:
                 print(f"    lost: {error}")
 
-        await map_bounded(ask, range(100_000), 64)
+        await map_bounded(ask, range(5_000), 64)
 
 
 if __name__ == "__main__":
