@@ -37,8 +37,15 @@ def packs(weight: torch.Tensor) -> bool:
 
 
 def pack_linears(model: torch.nn.Module) -> None:
-    """Replace every plain linear layer under ``model`` that ``packs``, and let go of its weights."""
-    for parent in list(model.modules()):
+    """Replace every plain linear layer under ``model`` that ``packs``, and let go of its weights.
+
+    Weights may be mapped from files, and one vector that is left holds the whole of its file: vectors are copied first.
+    """
+    for parameter in model.parameters():
+        if parameter.ndim < 2:
+            parameter.data = parameter.data.clone()
+    parents = [module for module in model.modules() if type(module) is not torch.nn.Linear]  # none is held any longer
+    for parent in parents:
         for name, child in list(parent.named_children()):
             if type(child) is torch.nn.Linear and packs(child.weight):
                 setattr(parent, name, PackedLinear(child.weight, child.bias))
