@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Exit, Option, Typer, echo
 from typer.core import TyperGroup
 
+from flows.commands.clean_app import clean, serve
 from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
@@ -66,6 +67,8 @@ app.command()(split)
 app.command()(cost)
 app.command()(check_identities)
 app.command()(export)
+app.command()(clean)
+app.command()(serve)
 
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
 DatasetFolder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]
@@ -100,6 +103,7 @@ def privasis(
     privasis report data/records           what they are like
     privasis sanitize -c run.toml          make triplets of them: text, request, clean text
     privasis export data/records           chats to train on, with a data card
+    privasis clean letter.txt -i "..."      a text of your own, cleaned; `privasis serve` does it over HTTP
     """  # noqa: D301 - \b keeps the lines apart
 
 

@@ -8,10 +8,14 @@ _ADVICE = {
     "wrapped": "the model wrote more than the text: a remark, a fence, marks or its own reasoning",
     "leaked_markup": "the model wrote more than the text: its own reasoning, or marks of a chat",
     "invalid_reply": "the model's answer has characters that no text may hold",
+    "text_grown": "the model wrote much more than the text: something else, or remarks",
     "text_added": "the model wrote words where there were none",
     "prompt_cut": "the server read less than it was sent: its window is smaller than --context-tokens says",
     "request_rejected": "the server takes no such request: the text may be too long for it",
     "too_long": "the text is too long for the model, and was not to be cut",
+    "not_json": "the line is not JSON",
+    "no_text": "the line has no text under that name",
+    "not_utf8": "the file is no text in UTF-8",
     "unicode": "the text has half a surrogate pair, which no model can be sent",
 }
 

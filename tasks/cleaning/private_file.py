@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from pydantic import ValidationError
 
@@ -19,19 +20,19 @@ class MapUnusable(ValueError):
     """A map of pseudonyms cannot be read; the message tells nothing of what is in it."""
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write ``path`` whole and durably, readable by its owner alone, over what may be there."""
+@contextmanager
+def private_file(path: Path) -> Iterator[IO[str]]:
+    """Write ``path`` for its owner alone to read; it appears whole and durable when the block ends, or not at all."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
 def read_map(path: Path) -> PseudonymMap:
@@ -58,7 +59,8 @@ def map_with(path: Path, values: Iterable[Value]) -> PseudonymMap:
         before = read_map(path) if path.exists() else PseudonymMap()
         after = before.with_values(values)
         if after != before or not path.exists():
-            write_private(path, after.model_dump_json(indent=1).encode())
+            with private_file(path) as file:
+                file.write(after.model_dump_json(indent=1))
     return after
 
 

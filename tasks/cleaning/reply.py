@@ -4,6 +4,7 @@ import re
 from typing import ClassVar
 
 from infra.llm.types import Reply, ReplyUnusable
+from tasks.cleaning.diff import words
 from tasks.sanitization.edits import check_edit
 from tasks.sanitization.occurrences import Found
 from tasks.synthesis.replies import check_complete
@@ -14,6 +15,16 @@ class PromptCut(ReplyUnusable):
     """The server has read fewer tokens than there are words in the prompt: it has cut it, and says nothing of it."""
 
     reason: ClassVar[str] = "prompt_cut"
+
+
+class TextGrown(ReplyUnusable):
+    """The answer is so much longer than the text that it cannot be the same text: general words take little more room."""
+
+    reason: ClassVar[str] = "text_grown"
+
+
+MOST_GROWTH = 1.5  # words and signs of the answer, for each of the text
+SPARE_WORDS = 40  # beside: of a single line, much may change
 
 
 # A cleaner's remark on its own work, as a paragraph of its own at either end.
@@ -42,7 +53,7 @@ def check_clean(before: str, reply: Reply, *, prompt_words: int) -> str:
 
     Raises:
         ReplyUnusable: it was cut off, is empty, a refusal, wrapped in a fence, remarks, marks or reasoning, holds half
-            a surrogate pair, or the server did not read all that it was sent; ``reason`` says which.
+            a surrogate pair, has grown, or the server did not read all that it was sent; ``reason`` says which.
     """
     check_complete(reply)
     if 0 < reply.usage.prompt < prompt_words // 2:
@@ -52,6 +63,9 @@ def check_clean(before: str, reply: Reply, *, prompt_words: int) -> str:
     check_edit(before, (anything,), after)
     if (remark := _remark(after)) and not _REMARK.search(before):
         raise ReplyLeaked(f"a remark on the work stands in the text: {' '.join(remark.split())[:60]}")
+    most = int(MOST_GROWTH * len(words(before))) + SPARE_WORDS
+    if (written := len(words(after))) > most:
+        raise TextGrown(f"{written} words and signs in place of {len(words(before))}")
     return after
 
 
