@@ -19,7 +19,7 @@ def test_the_help_has_examples() -> None:
     [
         (["--deepspeed", "nowhere.json"], "no such file"),
         (["--too-long", "cut"], "'cut' is not one of"),
-        (["--steps", "0"], "0 is not in the range"),
+        (["--steps", "0"], "should be greater than or equal to 1"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_starts(tmp_path: Path, arguments: list[str], complaint: str) -> None:
