@@ -18,7 +18,7 @@ class PromptCut(ReplyUnusable):
 
 
 class TextGrown(ReplyUnusable):
-    """The answer is so much longer than the text that it cannot be the same text: general words take little more room."""
+    """The answer is too long to be the same text: general words take little more room than particular ones."""
 
     reason: ClassVar[str] = "text_grown"
 
