@@ -2,11 +2,25 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from infra.service.limits import ServiceLimits
 
-Worded = Annotated[str, StringConstraints(pattern=r"[^\s\x00]", max_length=2000)]
+_WORD = r"[^\s\x00]"  # more than white space
+
+
+def _whole(text: str) -> str:
+    """Refuse half a surrogate pair, which no answer could carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("half_character", "half a surrogate pair") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+Worded = Annotated[Text, StringConstraints(pattern=_WORD, max_length=2000)]
 
 
 class _Frozen(BaseModel):
@@ -23,8 +37,8 @@ class NamedValue(_Frozen):
 class CleanItem(_Frozen):
     """One text and what to do with it."""
 
-    text: str = Field(examples=["Amina Karim was seen on 12 May."])
-    instruction: Annotated[str, StringConstraints(pattern=r"[^\s\x00]", max_length=8000)] = Field(
+    text: Text = Field(examples=["Amina Karim was seen on 12 May."])
+    instruction: Annotated[Text, StringConstraints(pattern=_WORD, max_length=8000)] = Field(
         examples=["Leave out all names."]
     )
     values: tuple[NamedValue, ...] = Field(default=(), max_length=256)
