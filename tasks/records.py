@@ -327,3 +327,81 @@ IDENTITY_CHECKS = pa.schema(
         pa.field("prompt_sha", pa.string(), nullable=False),
     ]
 )
+
+# What a policy selects, as characters of each scored document: what the other two tables are made from.
+SELECTED = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("spans", pa.list_(SPAN), nullable=False),  # disjoint, in order
+        pa.field("tokens", pa.int32(), nullable=False),  # of the reference model
+        pa.field("supervised_tokens", pa.int32(), nullable=False),  # that may be masked
+        pa.field("masked_tokens", pa.int32(), nullable=False),
+        pa.field("unscored_tokens", pa.int32(), nullable=False),  # supervised, without a finite score
+    ]
+)
+
+# For training: which tokens of the model to be trained carry no loss.
+MASKS = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("group", pa.string()),
+        pa.field("token_ids", pa.list_(pa.int32()), nullable=False),  # without BOS and EOS
+        pa.field("mask", pa.list_(pa.bool_()), nullable=False),  # true: masked
+        pa.field("supervised", pa.list_(pa.bool_()), nullable=False),  # true: may carry loss, masked or not
+        pa.field("tokenizer_sha256", pa.string(), nullable=False),
+    ]
+)
+
+REDACTION = pa.struct(
+    [("start", pa.int32()), ("end", pa.int32()), ("replacement", pa.string())]  # of the text as scored
+)
+
+# For release: the texts without what was masked.
+REDACTED = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("redactions", pa.list_(REDACTION), nullable=False),
+        pa.field("masked_characters", pa.int32(), nullable=False),
+        pa.field("characters", pa.int32(), nullable=False),
+    ]
+)
+
+SENTENCE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("rank", pa.int64())])  # rank 0: never sent
+
+# Every sentence with its place in the corpus: a budget sends the first so many.
+RANKS = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("sentences", pa.list_(SENTENCE), nullable=False),  # they tile the text
+        pa.field("source_tokens", pa.int32(), nullable=False),  # of the reference model
+    ]
+)
+
+# One row a document and an intervention.
+ROUTED = pa.schema(
+    [
+        pa.field("row_id", pa.string(), nullable=False),  # document and intervention
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("intervention", pa.string(), nullable=False),  # 'unmodified', 'document', or such as 'surprise 20%'
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("source_tokens", pa.int32(), nullable=False),
+        pa.field("sent", pa.int32(), nullable=False),  # sentences, or 1 document, that went to the model
+        pa.field("failed", pa.int32(), nullable=False),  # of them, without a usable reply: redacted whole
+        pa.field("private_values", pa.int32(), nullable=False),  # different values of labelled spans
+        pa.field("values_gone", pa.int32(), nullable=False),
+        pa.field("bleu", pa.float64(), nullable=False),  # of the source
+        pa.field("facts", pa.int32()),  # the judge's; null without one, or where it gave no usable reply
+        pa.field("facts_kept", pa.int32()),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("calls", pa.int32(), nullable=False),  # of the rewriter
+        pa.field("tokens", TOKENS, nullable=False),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+        pa.field("prompt_shas", PROMPT_SHAS, nullable=False),
+    ]
+)

@@ -18,11 +18,11 @@ from infra.shards.plan import plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import StageStore
+from tasks.records import MASKS, REDACTED, SELECTED
 from tasks.surprise.masking.downstream import token_masks
 from tasks.surprise.masking.examples import excerpt
 from tasks.surprise.masking.redact import Redact, redact
 from tasks.surprise.masking.selection import SpreadText, select
-from tasks.surprise.masking.tables import MASKS, REDACTED, SELECTED
 from tasks.surprise.policy import Policy
 from tasks.surprise.scored import ScoredSet
 from tasks.surprise.scoring.tokenizer import TextTokenizer

@@ -16,7 +16,7 @@ class Outcome:
     """One intervention over the whole corpus.
 
     Attributes:
-        name: see ``tables.ROUTED``.
+        name: see ``tasks.records.ROUTED``.
         documents: how many.
         sent: sentences, or documents, that went to the model.
         failed: of them, those that were redacted for want of a usable reply.
@@ -41,7 +41,7 @@ class Outcome:
 
 
 def outcomes(routed: pa.Table, selector_usd_per_million: float) -> list[Outcome]:
-    """Sum up rows of ``tables.ROUTED`` by intervention, in the order of the work.
+    """Sum up rows of ``tasks.records.ROUTED`` by intervention, in the order of the work.
 
     Args:
         routed: rows of whole documents.

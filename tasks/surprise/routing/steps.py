@@ -22,6 +22,7 @@ from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
 from tasks.events import EventLog
+from tasks.records import RANKS, ROUTED
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -38,7 +39,6 @@ from tasks.surprise.routing.chain import RoutedDocument, RoutingChain, Source
 from tasks.surprise.routing.config import RoutingConfig
 from tasks.surprise.routing.prompts import PROMPT_SHAS
 from tasks.surprise.routing.ranking import Ranked, ranks_of, sent
-from tasks.surprise.routing.tables import RANKS, ROUTED
 from tasks.surprise.scored import ScoredSet
 from tasks.surprise.store.steps import scores_store
 
