@@ -92,7 +92,7 @@ def privasis(
         bool, Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Make private records of people who do not exist, from first names to Parquet shards.
+    """Make private records of people who do not exist, and keep private spans out of training.
 
     \b
     privasis doctor                        what works on this machine
@@ -101,9 +101,12 @@ def privasis(
     privasis estimate -c run.toml          calls, tokens, cost and hours
     privasis synthesize -c run.toml        make the records; run it again to go on
     privasis report data/records           what they are like
-    privasis sanitize -c run.toml          make triplets of them: text, request, clean text
+    privasis sanitize -c run.toml          triplets: text, request, clean text
+    privasis evaluate cleaner -c run.toml  what a sanitizer leaks and keeps
     privasis export data/records           chats to train on, with a data card
-    privasis clean letter.txt -i "..."      a text of your own, cleaned; `privasis serve` does it over HTTP
+    privasis clean letter.txt -i "..."     a text of your own; `serve` over HTTP
+    privasis surprise score notes.jsonl    what a public model finds surprising,
+    privasis surprise --help               and how to mask it
     """  # noqa: D301 - \b keeps the lines apart
 
 

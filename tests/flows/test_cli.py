@@ -1,11 +1,14 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import get_args, get_type_hints
 
 import pytest
 from typer import Typer
+from typer.core import TyperGroup
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from flows import cli
@@ -20,12 +23,30 @@ from infra.shards.plan import Reprocess
 
 COMMANDS = (
     "synthesize",
+    "sanitize",
     "preview",
     "estimate",
+    "cost",
+    "check-identities",
     "shards status",
     "shards verify",
     "report",
     "compare",
+    "split",
+    "evaluate cleaner",
+    "evaluate nap2",
+    "evaluate chunk-size",
+    "train cleaner",
+    "export",
+    "clean",
+    "serve",
+    "surprise score",
+    "surprise study",
+    "surprise calibrate",
+    "surprise evaluate",
+    "surprise mask",
+    "surprise explain",
+    "surprise route",
     "doctor",
     "init",
 )
@@ -44,6 +65,19 @@ def test_help_is_quick_because_it_imports_nothing_heavy() -> None:
 
 def test_the_version_is_the_distributions() -> None:
     assert run.invoke(cli.app, ["--version"]).output == f"privasis {version('privasis-factory')}\n"
+
+
+def test_every_command_is_among_those_tested_here() -> None:
+    def names(group: TyperGroup, before: str) -> Iterator[str]:
+        for name, command in group.commands.items():
+            if isinstance(command, TyperGroup):
+                yield from names(command, f"{before}{name} ")
+            else:
+                yield before + name
+
+    commands = get_command(cli.app)
+    assert isinstance(commands, TyperGroup)
+    assert set(names(commands, "")) == set(COMMANDS)
 
 
 def test_the_help_names_every_command_and_every_exit_code() -> None:
