@@ -1,8 +1,8 @@
 """What is to be hidden (PV section 3.1, step 2): attributes or groups, drawn by how sensitive they are."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ Label = Literal["abstract", "drop"]
 
 MOST_SENSITIVE = 10
 TOKENS_PER_WEIGHT = 24
-_NUMBERING = re.compile(r"_\d+$")
+_NUMBERING = re.compile(r"(?:_\d+)+$")
 COUNT_SHARES = (0.20, 0.22, 0.22, 0.20, 0.16)  # of records with 1, 2, ... 5 targets: 2.9 on average, as in the paper
 
 
@@ -28,10 +28,10 @@ class Target:
 
     Attributes:
         name: the attribute's key or the group's name, in words.
-        attributes: what belongs to it: one, or a group's members.
+        attributes: what belongs to it: those called alike, mostly one, or a group's members.
         is_group: whether it was drawn as a group.
         label: whether to generalise it or to take it out.
-        weight: how sensitive it is, 1 to 10; of a group, the mean of its members.
+        weight: how sensitive it is, 1 to 10; the mean of its attributes.
     """
 
     name: str
@@ -51,12 +51,11 @@ class _Candidate:
     name: str
     attributes: tuple[Attribute, ...]
     is_group: bool
-    weight: float
 
     @property
-    def facts(self) -> frozenset[str]:
-        """Its values, for two attributes of the same value are one fact, and what a request would call them."""
-        return frozenset(said for each in self.attributes for said in (each.value.casefold(), in_words(each.key)))
+    def is_whole(self) -> bool:
+        """Whether enough is in it: two different values make a group."""
+        return len({attribute.value.casefold() for attribute in self.attributes}) > (1 if self.is_group else 0)
 
 
 def in_words(key: str) -> str:
@@ -87,8 +86,12 @@ def draw_targets(
     """Draw one to five targets without replacement.
 
     Each is a group with probability ``config.group_share`` as long as there are groups, else a single attribute; which
-    one is drawn in proportion to its weight among those left. Two targets never share a value or what it is called,
-    for one could ask to keep in general terms what the other takes out; so there may be fewer than were asked for.
+    one is drawn in proportion to its weight among those left. Groups are drawn before single attributes, which would
+    leave less of them; the targets come in the order in which their kinds were drawn.
+
+    What a request would call the same (``phone``, ``phone_2``) goes together. Two targets never share a value or what
+    they are called, for one could ask to keep in general terms what the other takes out: a later group is what the
+    earlier targets have left of it. So there may be fewer than were asked for.
 
     Args:
         source: the record.
@@ -97,33 +100,53 @@ def draw_targets(
         draw: where chance comes from.
     """
     count = int(draw.choice(len(COUNT_SHARES), p=COUNT_SHARES)) + 1
-    left, chosen = _candidates(source, weights), list[Target]()
-    while left and len(chosen) < count:
-        wants_group = bool(draw.random() < config.group_share)
-        among = [each for each in left if each.is_group == wants_group] or left
-        picked = among[_weighted([each.weight for each in among], draw)]
+    wants_group = [bool(draw.random() < config.group_share) for _ in range(count)]
+    candidates, chosen = _candidates(source), dict[int, Target]()
+    for place in sorted(range(count), key=lambda place: not wants_group[place]):
+        left = list(_left(candidates, chosen.values()))
+        if not left:
+            break
+        among = [each for each in left if each.is_group == wants_group[place]] or left
+        degrees = [_mean_weight(each.attributes, weights) for each in among]
+        drawn = _weighted(degrees, draw)
         label: Label = "abstract" if draw.random() < config.abstract_share else "drop"
-        chosen.append(Target(picked.name, picked.attributes, picked.is_group, label, picked.weight))
-        left = [each for each in left if each.facts.isdisjoint(picked.facts)]
-    return tuple(chosen)
+        picked = among[drawn]
+        chosen[place] = Target(picked.name, picked.attributes, picked.is_group, label, degrees[drawn])
+    return tuple(chosen[place] for place in sorted(chosen))
 
 
-def _candidates(source: Source, weights: Mapping[str, float]) -> list[_Candidate]:
-    by_key = {attribute.key: attribute for attribute in source.attributes}
+def _candidates(source: Source) -> list[_Candidate]:
+    alike: dict[str, list[Attribute]] = {}
+    names = {attribute.key: in_words(attribute.key) for attribute in source.attributes}
+    for attribute in source.attributes:
+        alike.setdefault(names[attribute.key], []).append(attribute)
     groups = (
         _Candidate(
             group.name,
-            tuple(by_key[key] for key in group.keys),
+            tuple(each for name in dict.fromkeys(names[key] for key in group.keys) for each in alike[name]),
             True,
-            sum(weights[key] for key in group.keys) / len(group.keys),
         )
         for group in source.groups
     )
-    singles = (
-        _Candidate(in_words(attribute.key), (attribute,), False, weights[attribute.key])
-        for attribute in source.attributes
-    )
+    singles = (_Candidate(name, tuple(attributes), False) for name, attributes in alike.items())
     return [*groups, *singles]
+
+
+def _left(candidates: Iterable[_Candidate], chosen: Iterable[Target]) -> Iterator[_Candidate]:
+    """Yield what can still be drawn: candidates of another name, without the values that are drawn already."""
+    names, values = set[str](), set[str]()
+    for target in chosen:
+        names.add(target.name.casefold())
+        values |= {value.casefold() for value in target.values}
+    for each in candidates:
+        attributes = tuple(attribute for attribute in each.attributes if attribute.value.casefold() not in values)
+        rest = replace(each, attributes=attributes)
+        if each.name.casefold() not in names and rest.is_whole:
+            yield rest
+
+
+def _mean_weight(attributes: Sequence[Attribute], weights: Mapping[str, float]) -> float:
+    return sum(weights[attribute.key] for attribute in attributes) / len(attributes)
 
 
 def _weighted(weights: Sequence[float], draw: np.random.Generator) -> int:

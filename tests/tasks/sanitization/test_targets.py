@@ -1,6 +1,7 @@
 """Targets: drawn by weight without replacement, as often groups as asked, always the same from the same seed."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 
 import orjson
@@ -11,6 +12,7 @@ from tasks.ask import StepFailed
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.source import Source
 from tasks.sanitization.targets import COUNT_SHARES, Target, draw_targets, in_words, weigh
+from tasks.synthesis.attributes import Group
 from tasks.synthesis.seeds import rng
 from tests.tasks.sanitization.records import FACTS, source
 from tests.tasks.synthesis.chance import fit
@@ -103,16 +105,45 @@ async def test_a_weight_out_of_range_is_asked_again_and_never_bent(bad: object) 
     assert len(backend.requests) == 3
 
 
-def test_what_a_request_would_call_the_same_is_never_two_targets() -> None:
-    alike = source(facts={"sister": "Marta", "sister_2": "Porto", "bill": "240 euros"}, groups={})
-    for targets in many(alike, {"sister": 5.0, "sister_2": 5.0, "bill": 1.0})[:300]:
-        names = [target.name for target in targets]
+def test_what_a_request_would_call_the_same_goes_together() -> None:
+    alike = source(
+        facts={"sister": "Marta", "sister_2": "Porto", "bill": "240 euros"}, groups={"family": ("sister_2", "bill")}
+    )
+    weights = {"sister": 5.0, "sister_2": 5.0, "bill": 1.0}
+    for targets in many(alike, weights)[:300]:
+        members = {target.name: [each.key for each in target.attributes] for target in targets}
+        assert members.get("sister", ["sister", "sister_2"]) == ["sister", "sister_2"]
+        assert set(members) <= {"sister", "bill"}
+    (group, *_) = drawn(1, alike, weights, SanitizationConfig(group_share=1))
+    assert [each.key for each in group.attributes] == ["sister", "sister_2", "bill"]
+
+
+def test_a_later_group_is_what_earlier_targets_have_left_of_it_and_there_are_as_many_groups_as_asked_for() -> None:
+    """Each group shares a member with each other, as the name of a person stands in most groups of a real record."""
+    keys = [key for key in FACTS if key != "name"]
+    groups = {f"group {place}": ("name", *keys[place : place + 2]) for place in range(0, 6, 2)}
+    wanted = SanitizationConfig(group_share=1)
+    for targets in many(source(groups=groups), EQUAL, wanted)[:300]:
+        sizes = [len(target.attributes) for target in targets if target.is_group]
+        assert sizes == [3, 2, 2][: len(targets)]
+
+
+def test_two_targets_are_never_called_the_same() -> None:
+    twins = source(groups={}, facts=FACTS)
+    groups = (Group("places", ("clinic_city", "address")), Group("Places", ("sister", "bill")))
+    for targets in many(replace(twins, groups=groups), EQUAL, SanitizationConfig(group_share=1))[:100]:
+        names = [target.name.casefold() for target in targets]
         assert len(set(names)) == len(names)
-        assert set(names) <= {"sister", "bill"}
 
 
 @pytest.mark.parametrize(
-    ("key", "words"), [("visit_date", "visit date"), ("visit_date_12", "visit date"), ("line_2_text", "line 2 text")]
+    ("key", "words"),
+    [
+        ("visit_date", "visit date"),
+        ("visit_date_12", "visit date"),
+        ("name_2_0", "name"),
+        ("line_2_text", "line 2 text"),
+    ],
 )
 def test_a_key_in_words_has_no_number_that_only_tells_it_from_others(key: str, words: str) -> None:
     assert in_words(key) == words
