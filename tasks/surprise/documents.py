@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+PATH = "path"  # the stratum that holds a document's file name, by which scanners of secrets choose their rules
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:

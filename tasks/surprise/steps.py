@@ -34,7 +34,7 @@ from tasks.surprise.scoring.scorer import Pass, Scored, Text
 from tasks.surprise.shard import ShardRows
 from tasks.surprise.store.steps import TABLES, scores_store
 
-STAGE_VERSION = 1  # raise it when the code makes other rows of the same input and model: finished shards become stale
+STAGE_VERSION = 2  # raise it when the code makes other rows of the same input and model: finished shards become stale
 
 
 class ScoreJob(BaseModel):

@@ -71,7 +71,7 @@ def score(
         list[str],
         Option(
             metavar="COLUMN",
-            help="Column to break results down by. Texts have folder, suffix and name. Repeatable.",
+            help="Column to break results down by. Files have path, always, and folder, suffix, name. Repeatable.",
             rich_help_panel=INPUT,
         ),
     ] = [],  # noqa: B006

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tasks.surprise.baselines.methods import CharacterLevels, Material
-from tasks.surprise.documents import Document
+from tasks.surprise.documents import PATH, Document
 from tasks.surprise.spans import Spans
 
-PATH = "path"  # the stratum that holds a document's file name, where it has one
 _NO_PATH = "text.txt"
 
 

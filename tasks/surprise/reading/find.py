@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tasks.surprise.documents import PATH
 from tasks.surprise.reading import lines, tables
 from tasks.surprise.reading.columns import Columns
 from tasks.surprise.reading.lines import Lines
@@ -98,7 +99,8 @@ def _parts(found: _Found, base: Path, columns: Columns) -> Iterator[Part]:
     if found.format == "text":
         if columns.messages is not None:
             raise InputUnfit(f"{found.files[0]}: a text has no messages: --messages-column is for Parquet and JSONL")
-        yield WholeFiles(base, tuple(names), columns)
+        strata = tuple(dict.fromkeys((*columns.strata, PATH)))
+        yield WholeFiles(base, tuple(names), columns.model_copy(update={"strata": strata}))
         return
     for file, name in zip(found.files, names, strict=True):
         if found.format == "parquet":

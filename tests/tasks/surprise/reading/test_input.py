@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.surprise.baselines.detected import path_of
 from tasks.surprise.documents import Document
 from tasks.surprise.reading.input import Input, content_hash, read
 from tasks.surprise.reading.raw import InputUnfit
@@ -71,6 +72,11 @@ def code(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_file_tells_scanners_of_secrets_what_it_is_called_without_being_asked(code: Path) -> None:
+    (found,) = (item for item in items_of(code, suffixes=("util.py",)) if isinstance(item, Document))
+    assert path_of(found) == "lib/util.PY"
+
+
 def test_every_file_of_a_folder_is_a_row_and_nothing_outside_is_read(code: Path) -> None:
     assert reasons(items_of(code)) == {
         "empty.py": "empty_text",
@@ -87,9 +93,11 @@ def test_every_file_of_a_folder_is_a_row_and_nothing_outside_is_read(code: Path)
 
 def test_files_are_chosen_by_suffix_and_broken_down_by_folder(code: Path) -> None:
     (found,) = items_of(code / "lib", suffixes=(".py",), strata=("suffix", "folder"))[1:]
-    assert found == Document(id="util.PY", text="x = 1\n", strata={"suffix": ".py"})
+    assert found == Document(id="util.PY", text="x = 1\n", strata={"suffix": ".py", "path": "util.PY"})
     whole = items_of(code, suffixes=(".py",), group="folder", strata=("suffix", "folder"))[-1]
-    assert whole == Document("lib/util.PY", "x = 1\n", "lib", strata={"suffix": ".py", "folder": "lib"})
+    assert whole == Document(
+        "lib/util.PY", "x = 1\n", "lib", strata={"suffix": ".py", "folder": "lib", "path": "lib/util.PY"}
+    )
 
 
 def test_a_name_that_is_no_text_is_written_with_escapes(tmp_path: Path) -> None:
