@@ -35,7 +35,6 @@ from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.outcome import Triplet
 from tasks.sanitization.source import COLUMNS, Source
 from tasks.sanitization.steps import make_triplets
-from tasks.synthesis.attributes import Attribute, Group
 from tasks.synthesis.chain import MixedModel
 from tasks.synthesis.config import RefinementConfig, SynthesisConfig
 from tasks.synthesis.grounding import Folded
@@ -185,17 +184,21 @@ async def read_at(size: int, sources: Sequence[Source], run: RunConfig) -> tuple
 
 
 def joined(rows: Sequence[Mapping[str, Any]]) -> Source:
-    """Put several short records together to one of the paper's length; what is called the same is told apart."""
-    texts, facts, groups = [], {}, []
-    for number, row in enumerate(rows):
-        texts.append(row["text"])
-        for each in row["attributes"]:
-            facts[f"{each['key']}_{number}"] = each["value"]
-        groups += [Group(each["name"], tuple(f"{key}_{number}" for key in each["keys"])) for each in row["groups"]]
-    text = "\n\n".join(texts)
+    """Put several short records together to one of the paper's length; keys are told apart by a number."""
+    text = "\n\n".join(row["text"] for row in rows)
     folded = Folded(text)
-    attributes = [Attribute(key, value, "text", tuple(folded.find(value))) for key, value in facts.items()]
-    return Source(rows[0]["record_id"], rows[0]["index"], "English", text, tuple(attributes), tuple(groups))
+    attributes = [
+        each | {"key": f"{each['key']}_{number}", "grounded": True, "spans": spans}
+        for number, row in enumerate(rows)
+        for each in row["attributes"]
+        if (spans := [{"start": start, "end": end} for start, end in folded.find(each["value"])])
+    ]
+    groups = [
+        {"name": each["name"], "keys": [f"{key}_{number}" for key in each["keys"]]}
+        for number, row in enumerate(rows)
+        for each in row["groups"]
+    ]
+    return Source.of_row(dict(rows[0]) | {"text": text, "attributes": attributes, "groups": groups})
 
 
 def bench_tokens(root: Path, records: int = 64) -> None:
