@@ -8,6 +8,8 @@ _ADVICE = {
     "wrapped": "the model wrote more than the text: a remark, a fence, marks or its own reasoning",
     "leaked_markup": "the model wrote more than the text: its own reasoning, or marks of a chat",
     "invalid_reply": "the model's answer has characters that no text may hold",
+    "text_shrunk": "the model left next to nothing of the text",
+    "text_unrelated": "no word of the text is in the model's answer",
     "text_grown": "the model wrote much more than the text: something else, or remarks",
     "text_added": "the model wrote words where there were none",
     "prompt_cut": "the server read less than it was sent: its window is smaller than --context-tokens says",

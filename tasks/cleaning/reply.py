@@ -4,7 +4,7 @@ import re
 from typing import ClassVar
 
 from infra.llm.types import Reply, ReplyUnusable
-from tasks.cleaning.diff import words
+from tasks.cleaning.diff import has_word, words
 from tasks.sanitization.edits import check_edit
 from tasks.sanitization.occurrences import Found
 from tasks.synthesis.replies import check_complete
@@ -23,6 +23,20 @@ class TextGrown(ReplyUnusable):
     reason: ClassVar[str] = "text_grown"
 
 
+class TextShrunk(ReplyUnusable):
+    """Next to nothing is left of the text: a refusal in words that nobody has listed, or something else."""
+
+    reason: ClassVar[str] = "text_shrunk"
+
+
+class TextUnrelated(ReplyUnusable):
+    """No word of the text is left in the answer: it is about something else."""
+
+    reason: ClassVar[str] = "text_unrelated"
+
+
+FEW_WORDS = 6  # of so short a text all words may go
+LEAST_LEFT = 0.1  # words and signs of the answer, for each of the text beyond SPARE_WORDS
 MOST_GROWTH = 1.5  # words and signs of the answer, for each of the text
 SPARE_WORDS = 40  # beside: of a single line, much may change
 
@@ -53,7 +67,8 @@ def check_clean(before: str, reply: Reply, *, prompt_words: int) -> str:
 
     Raises:
         ReplyUnusable: it was cut off, is empty, a refusal, wrapped in a fence, remarks, marks or reasoning, holds half
-            a surrogate pair, has grown, or the server did not read all that it was sent; ``reason`` says which.
+            a surrogate pair, has grown or shrunk too much, has no word of the text, or the server did not read all that
+            it was sent; ``reason`` says which.
     """
     check_complete(reply)
     if 0 < reply.usage.prompt < prompt_words // 2:
@@ -63,10 +78,22 @@ def check_clean(before: str, reply: Reply, *, prompt_words: int) -> str:
     check_edit(before, (anything,), after)
     if (remark := _remark(after)) and not _REMARK.search(before):
         raise ReplyLeaked(f"a remark on the work stands in the text: {' '.join(remark.split())[:60]}")
-    most = int(MOST_GROWTH * len(words(before))) + SPARE_WORDS
-    if (written := len(words(after))) > most:
-        raise TextGrown(f"{written} words and signs in place of {len(words(before))}")
+    _check_length(len(words(before)), len(words(after)))
+    told = _words(before)
+    if len(told) >= FEW_WORDS and told.isdisjoint(_words(after)):
+        raise TextUnrelated("no word of the text is in the answer")
     return after
+
+
+def _words(text: str) -> set[str]:
+    return {text[start:stop].casefold() for start, stop in words(text) if has_word(text[start:stop])}
+
+
+def _check_length(before: int, after: int) -> None:
+    if after > MOST_GROWTH * before + SPARE_WORDS:
+        raise TextGrown(f"{after} words and signs in place of {before}")
+    if after < LEAST_LEFT * (before - SPARE_WORDS):
+        raise TextShrunk(f"{after} words and signs in place of {before}")
 
 
 def _remark(text: str) -> str | None:

@@ -73,6 +73,22 @@ async def test_what_is_not_the_clean_text_alone_is_not_passed_on(answer: Reply, 
     assert "Karim" not in str(failed.value)  # what reaches logs
 
 
+async def test_a_refusal_in_unlisted_words_is_no_clean_text_of_a_page() -> None:
+    backend = FakeBackend(lambda _: "This kind of document is nothing that ought to be touched.")
+    with pytest.raises(CleaningFailed, match="text_shrunk"):
+        await clean(backend, "She came, and she left. " * 40)
+
+
+async def test_a_refusal_in_unlisted_words_is_no_clean_text_of_a_line() -> None:
+    backend = FakeBackend(lambda _: "Sorry, this kind of document ought to be left as it is.")
+    with pytest.raises(CleaningFailed, match="text_unrelated"):
+        await clean(backend, "Amina Karim came here by bus.")
+
+
+async def test_all_words_of_a_short_field_may_go() -> None:
+    assert (await clean(FakeBackend(lambda _: "somebody in a town"), "Amina Karim, Oslo")).text == "somebody in a town"
+
+
 async def test_a_text_that_has_a_fence_or_a_chat_in_it_may_keep_them() -> None:
     text = "User: who is Ann?\nAssistant: I can't help.\n```\nprint('Ann')\n```\nNote: I removed a line."
     assert (await clean(rewriting(lambda text: text.replace("Ann", "she")), text)).text == text.replace("Ann", "she")
