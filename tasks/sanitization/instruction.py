@@ -1,5 +1,6 @@
 """The final request (PV section 3.1, step 4): all that was done to a record, as one person would have asked for it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from tasks.sanitization.prompts import REQUEST
 from tasks.sanitization.targets import Label, Target, in_words
 from tasks.schemas import json_object
 from tasks.synthesis.attributes import Attribute
+from tasks.synthesis.grounding import Folded
 from tasks.synthesis.refusals import is_refusal
 
 LENGTHS = (
@@ -62,11 +64,38 @@ class FinalRequest:
     length: str
 
 
-def clause(target: Target, instruction: str, omit_share: float, draw: np.random.Generator) -> Clause:
-    """Say what is asked for ``target``; of a group, its members are left out with probability ``omit_share``."""
+def clause(
+    target: Target, instruction: str, hidden: Iterable[str], omit_share: float, draw: np.random.Generator
+) -> Clause:
+    """Say what is asked for ``target``; of a group, its members are left out with probability ``omit_share``.
+
+    Args:
+        target: what was hidden.
+        instruction: by which it was.
+        hidden: values that must not be told, of all targets.
+        omit_share: see there.
+        draw: where chance comes from.
+    """
     omitted = bool(draw.random() < omit_share)
-    named = target.is_group and not omitted
-    return Clause(target.name, target.label, _named(target.attributes) if named else (), instruction)
+    members = _named(target.attributes) if target.is_group and not omitted else ()
+    return Clause(without_values(target.name, hidden), target.label, members, instruction)
+
+
+_POSSESSIVE = re.compile(r"['’]s?(?!\w)")
+_LEFT_OPEN = re.compile(r"^[^\w(]+|(?:\s(?:of|for|by|about|(?:related|belonging) to))?[^\w)]*$", re.IGNORECASE)
+
+
+def without_values(name: str, hidden: Iterable[str]) -> str:
+    """Take ``hidden`` values out of a group's name: many are called after the person who has to be hidden.
+
+    A name that is nothing but values stays: a request with it is refused by name.
+    """
+    left = name
+    for value in sorted(hidden, key=len, reverse=True):
+        for start, stop in reversed(Folded(left).find(value)):
+            possessive = _POSSESSIVE.match(left, stop)
+            left = left[:start] + left[possessive.end() if possessive else stop :]
+    return _LEFT_OPEN.sub("", " ".join(left.split())) or name
 
 
 def _named(attributes: Iterable[Attribute]) -> tuple[str, ...]:
@@ -86,8 +115,9 @@ async def write_request(
         StepFailed: every reply told a value that is to be hidden, or was unusable otherwise.
     """
     length = LENGTHS[int(draw.integers(len(LENGTHS)))]
-    clauses = tuple(clause(target, instruction, config.omit_members_share, draw) for target, instruction in done)
     hidden = [(each.key, each.value) for target, _ in done for each in target.attributes]
+    values = [value for _, value in hidden]
+    clauses = tuple(clause(target, order, values, config.omit_members_share, draw) for target, order in done)
 
     def check(reply: Mapping[str, str]) -> str:
         return _checked(reply["instruction"].strip(), hidden)

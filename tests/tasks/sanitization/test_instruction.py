@@ -1,11 +1,14 @@
 """The final request: asks for everything, tells nothing, names a group's members now and then."""
 
+from dataclasses import replace
+
 import pytest
 
 from infra.llm.fake import FakeBackend
 from tasks.ask import StepFailed
 from tasks.sanitization.config import SanitizationConfig
-from tasks.sanitization.instruction import LENGTHS, FinalRequest, clause, write_request
+from tasks.sanitization.instruction import LENGTHS, FinalRequest, clause, without_values, write_request
+from tasks.sanitization.occurrences import leaks
 from tasks.sanitization.targets import Target
 from tasks.synthesis.seeds import rng
 from tests.tasks.sanitization.records import attribute
@@ -44,7 +47,32 @@ async def test_the_request_is_made_of_targets_instructions_and_what_is_kept() ->
 
 async def test_members_that_differ_by_number_alone_are_named_once() -> None:
     dates = Target("dates", (attribute("visit_date", "Porto"), attribute("visit_date_2", "Marta")), True, "drop", 5.0)
-    assert clause(dates, "", 0, rng(1, "r", "x")).members == ("visit date",)
+    assert clause(dates, "", (), 0, rng(1, "r", "x")).members == ("visit date",)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Ana Lima's contact details", "contact details"),
+        ("ANA LIMA – Personal Details (of Ana Lima)", "Personal Details (of )"),
+        ("Health Details Related to Ana Lima", "Health Details"),
+        ("Ana Lima", "Ana Lima"),
+        ("places", "places"),
+    ],
+)
+def test_a_group_called_after_the_person_is_asked_for_without_the_person(name: str, told: str) -> None:
+    assert without_values(name, ["Ana", "Ana Lima"]) == told
+
+
+async def test_no_value_of_any_target_is_in_what_the_request_is_made_from() -> None:
+    porto = replace(PLACES, name="Porto and Ana Lima's other places")
+    backend = saying(GOOD)
+    await write_request(
+        asker(backend), [DONE[0], (porto, "Be vague.")], [], SanitizationConfig(), rng(1, "r-1", "request")
+    )
+    prompt = backend.requests[0].messages[-1].content
+    assert "and other places" in prompt
+    assert not leaks(prompt, [("name", "Ana Lima"), ("clinic_city", "Porto")])
 
 
 async def test_members_are_left_out_when_drawn_so() -> None:
@@ -55,9 +83,9 @@ async def test_members_are_left_out_when_drawn_so() -> None:
 
 
 def test_members_of_a_group_are_left_out_as_often_as_configured_and_an_attribute_has_none() -> None:
-    named = sum(bool(clause(PLACES, "", 0.25, rng(seed, "r", "x")).members) for seed in range(2_000))
+    named = sum(bool(clause(PLACES, "", (), 0.25, rng(seed, "r", "x")).members) for seed in range(2_000))
     assert fit([named, 2_000 - named], [0.75, 0.25])
-    assert clause(NAME, "", 0, rng(1, "r", "x")).members == ()
+    assert clause(NAME, "", (), 0, rng(1, "r", "x")).members == ()
 
 
 async def test_lengths_vary_from_record_to_record() -> None:
