@@ -95,7 +95,11 @@ class _Run:
         most = int(self._rng("retained").integers(1, config.retained, endpoint=True))
         retained = choose_retained(source, targets, sanitized, most)
         # What an earlier target took along was done already: nobody would ask for it.
-        done = [(target, work[0].instruction) for target, work in zip(targets, passes, strict=True) if work[0].edits]
+        done = [
+            (target, worked.instruction)
+            for target, works in zip(targets, passes, strict=True)
+            if (worked := next((work for work in works if work.edits), None))
+        ]
         request = await write_request(self.ask, done, retained, config, self._rng("request"))
         named = {target for (target, _), clause in zip(done, request.clauses, strict=True) if clause.members}
         return Triplet(

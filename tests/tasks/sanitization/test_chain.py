@@ -126,6 +126,24 @@ async def test_a_target_that_leaks_gets_one_more_pass_with_the_same_instruction(
     assert not any(step.startswith("abstraction-0-again") for step in asked(backend))
 
 
+async def test_what_only_the_second_pass_could_hide_is_asked_for_too() -> None:
+    """The first target takes the second along, and the words for the third bring it back."""
+    facts = {"host": "Anna", "guest": "Ruth", "cook": "Emma"}
+    replies = {
+        "apply-0-0": [to_json({"edited": "Some and Emma met at noon."})],
+        "apply-2-0": [to_json({"edited": "Some and Ruth met at noon."})],
+    }
+    for number in range(60):
+        record = source("Anna, Ruth and Emma met at noon.", facts, {}, f"r-00000007-{number:08d}")
+        backend = FakeBackend(scripted(replies))
+        outcome = await chain_of(backend).run(record)
+        if isinstance(outcome, Triplet) and [target.name for target in outcome.targets] == list(facts):
+            assert [bool(work.edits) for work in outcome.passes[1]] == [False, True]
+            assert ": guest" in backend.requests[-1].messages[-1].content
+            return
+    raise AssertionError("no record of these targets in this order")
+
+
 async def test_what_still_leaks_is_marked_and_not_thrown_away() -> None:
     def stubborn(request: Request) -> str:
         if request.tags["step"].startswith("apply-"):
