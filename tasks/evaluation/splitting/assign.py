@@ -59,12 +59,15 @@ def assign(place: float, config: SplitConfig, *, verified: bool, full_success: b
     Args:
         place: of its person, see ``place_of``.
         config: the shares.
-        verified: no value of a target was found in its sanitized text.
-        full_success: what the evaluator says of the pipeline's own text; None where it could not, or did not, judge.
+        verified: no value of a target was found in its sanitized text, be it in another case, white space or form.
+        full_success: what the evaluator, who looks for values letter by letter, says of the pipeline's own text; None
+            where it could not, or did not, judge.
     """
     if place < config.test:
         if full_success is None:
             return Assignment("test", "not_evaluated")
-        return Assignment("vanilla", "full_success") if full_success else Assignment("hard", "no_full_success")
+        if not full_success:
+            return Assignment("hard", "no_full_success")
+        return Assignment("vanilla", "full_success") if verified else Assignment("hard", "unverified")
     split: Split = "validation" if place < config.test + config.validation else "train"
     return Assignment(split, "verified") if verified else Assignment("left_out", "unverified")

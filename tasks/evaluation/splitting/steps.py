@@ -16,7 +16,7 @@ from tasks.sanitization.steps import triplets_store
 from tasks.synthesis.steps import records_store
 
 STAGE = "splits"
-STAGE_VERSION = 1
+STAGE_VERSION = 2
 TABLES = {"splits": SPLITS}
 
 FullSuccess = Mapping[str, bool | None]

@@ -18,6 +18,7 @@ CONFIG = SplitConfig(test=0.2, validation=0.1)
         (0.19, True, True, "vanilla", "full_success"),
         (0.19, True, False, "hard", "no_full_success"),
         (0.19, False, False, "hard", "no_full_success"),
+        (0.19, False, True, "hard", "unverified"),
         (0.2, True, None, "validation", "verified"),
         (0.2, False, None, "left_out", "unverified"),
         (0.31, True, None, "train", "verified"),
