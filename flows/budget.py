@@ -61,7 +61,7 @@ class Budget:
         """Say what has happened and what to do."""
         return (
             f"the budget of ${self.limit_usd:,.2f} is spent: ${spent_usd:,.2f} so far. What is done is kept: give a"
-            " larger one (--budget, budget_usd in the run file) to go on"
+            " larger one (--budget, of `surprise route` --budget-usd, budget_usd in the run file) to go on"
         )
 
 

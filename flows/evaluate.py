@@ -8,6 +8,7 @@ from prefect import flow, unmapped
 from prefect.futures import PrefectFutureList
 from pydantic import BaseModel, ConfigDict, Field
 
+from flows.budget import Budget, committed_usd
 from flows.config import MixedEngine, RunConfig
 from flows.engines import engines, planned_job
 from flows.progress import shown
@@ -120,6 +121,8 @@ def evaluate(run: RunConfig, asked: Asked, reprocess: Reprocess = "stale") -> Ev
 
 
 def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    budget = Budget(run.budget_usd, committed_usd(job.store().manifest))
+    budget.check()
     names = [shard.name for shard in planned.todo]
     rows = sum(len(ids_to_judge(job, shard)) for shard in planned.todo)
     with (
@@ -127,10 +130,11 @@ def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[Shar
         # Evaluation draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
-        shown(pool, rows),
+        shown(pool, rows, budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = evaluate_shard.map(names, unmapped(job), unmapped(pool))
         futures.wait()  # all of them: one that fails must not stop the others
+        watch.check()
         return tuple(futures.result())
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from prefect import flow, unmapped
 from prefect.futures import PrefectFutureList
 
+from flows.budget import Budget, committed_usd
 from flows.config import MixedEngine, RunConfig
 from flows.engines import engines
 from flows.progress import shown
@@ -62,6 +63,8 @@ def route(run: RunConfig, job: RouteJob) -> RouteReport:
 
 
 def _on_workers(run: RunConfig, job: RouteJob, planned: Plan) -> tuple[ShardReceipt, ...]:
+    budget = Budget(run.budget_usd, committed_usd(job.store().manifest))
+    budget.check()
     names = [shard.name for shard in planned.todo]
     source = job.source().manifest
     documents = sum(source.record(shard).files["scores"].rows for shard in planned.todo)
@@ -70,8 +73,9 @@ def _on_workers(run: RunConfig, job: RouteJob, planned: Plan) -> tuple[ShardRece
         # Routing draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(0)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
-        shown(pool, documents),
+        shown(pool, documents, budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = route_shard.map(names, unmapped(job), unmapped(pool))
         futures.wait()  # all of them: one that fails must not stop the others
+        watch.check()
         return tuple(futures.result())

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from flows.budget import BudgetSpent
 from flows.config import RunConfig, load_run
 from flows.engines import engines
-from flows.evaluate import Asked, evaluation_job, plan_evaluation, scores_of
+from flows.evaluate import Asked, _on_workers, evaluation_job, plan_evaluation, planned_evaluation, scores_of
 from flows.sanitize import plan_sanitization, sanitization_job
+from infra.llm.prices import FREE, Price
 from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from tasks.diversity.pool import Reservoir
@@ -26,10 +28,11 @@ def run(made_set: MadeSet, tmp_path: Path) -> RunConfig:
     return load_run(made_set.run_file, {"root": str(tmp_path)})
 
 
-async def evaluate_all(run: RunConfig, *sanitizers: Any) -> None:
+async def evaluate_all(run: RunConfig, *sanitizers: Any, price: Price = FREE) -> None:
     """Sanitize, then evaluate each of ``sanitizers``, with the simulator in every role."""
     with engines(run) as served:
         (entry,), shared = served.models, Shared()
+        entry = entry.model_copy(update={"endpoint": entry.endpoint.model_copy(update={"price": price})})
         context = WorkerContext(LocalKeeper(Reservoir(0)), _shared=shared)
         for shard in plan_sanitization(run, "missing_and_failed").todo:
             await make_triplets(sanitization_job(run, served.models), shard, context)
@@ -61,3 +64,12 @@ def test_the_simulator_answers_every_question_and_degenerate_sanitizers_score_as
     agreed = scores["empty"].agreement
     assert agreed is not None
     assert agreed.pairs > 10
+
+
+def test_what_an_evaluation_has_cost_counts_against_the_budget(run: RunConfig) -> None:
+    triplets = BaselineSanitizer(baseline="triplets")
+    asyncio.run(evaluate_all(run, triplets, price=Price(prompt=2, cached=0.5, completion=8)))
+    asked = Asked(sanitizer=triplets, evaluator=run.models[0], second=run.models[0], only_tests=False)
+    job = planned_evaluation(run, asked)
+    with pytest.raises(BudgetSpent, match="is spent"):
+        _on_workers(run.model_copy(update={"budget_usd": 1e-6}), job, plan_evaluation(job, "all"))

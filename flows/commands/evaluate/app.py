@@ -63,7 +63,7 @@ def cleaner(
 
 
 @evaluate_app.command()
-@takes_run_flags(without=(*MAKING, "dataset", "workers"))
+@takes_run_flags(without=(*MAKING, "dataset", "workers", "budget"))
 def nap2(
     flags: RunFlags,
     file: Annotated[Path, Argument(metavar="FILE", help="Rewrites: .csv, .jsonl or .parquet.")],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from flows.budget import BudgetSpent
 from flows.commands.checks import check_models
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.evaluate.asked import check_file, model_named, sanitizer_named
@@ -122,6 +123,8 @@ def _run(config: RunConfig, asked: "Asked", reprocess: Reprocess, planned: Plan)
         _say(f"watch it at {ready().removesuffix('/api')}")
         try:
             evaluate(config, asked, reprocess)
+        except BudgetSpent:
+            raise
         except EXPECTED as error:
             raise failures.told(shards) or error from error
 

@@ -245,6 +245,9 @@ def route(
     selector_usd: Annotated[
         float, Option(min=0, metavar="USD", help="What scoring a million source tokens costs you.")
     ] = 0.0,
+    budget_usd: Annotated[
+        float | None, Option(metavar="USD", help="Begin nothing new when all of this has cost so much.")
+    ] = None,
     workers: Annotated[int, Option(min=1, help="Worker processes.")] = 1,
     in_flight: Annotated[int, Option(min=1, help="Documents of a shard worked on at once.")] = 4,
     json: Json = False,
@@ -268,6 +271,7 @@ def route(
             whole=whole,
             private=private,
             selector_usd=selector_usd,
+            budget_usd=budget_usd,
             workers=workers,
             in_flight=in_flight,
         ),

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.budget import BudgetSpent
 from flows.commands.checks import check_models
 from flows.commands.errors import EXPECTED
 from flows.commands.flags import RunFlags
@@ -53,6 +54,7 @@ class Asked:
     whole: bool
     private: str | None
     selector_usd: float
+    budget_usd: float | None
     workers: int
     in_flight: int
 
@@ -99,6 +101,8 @@ def _route(config: RunConfig, job: "RouteJob", shards: int) -> None:
         ready()
         try:
             route(config, job)
+        except BudgetSpent:
+            raise
         except EXPECTED as error:
             raise failures.told(shards) or error from error
 
@@ -121,6 +125,7 @@ def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJ
             model=[asked.model, *([asked.judge] if asked.judge else [])],
             workers=asked.workers,
             in_flight=asked.in_flight,
+            budget=asked.budget_usd,
         )
     )
     entries = [planned_entry(engine) for engine in config.models]

@@ -7,15 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from flows.budget import BudgetSpent
 from flows.commands.surprise import route
-from flows.config import ConfigError, RunConfig
+from flows.config import ConfigError, MixedEngine, Remote, RunConfig
 from flows.engines import engines
+from flows.surprise_route import _on_workers
+from infra.engines.simulator.config import SimulatorConfig
+from infra.engines.simulator.process import start
+from infra.llm.prices import Price
 from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from tasks.diversity.pool import Reservoir
 from tasks.surprise.routing.steps import RouteJob, make_routed
 from tests.flows.commands.surprise.shards import validation_rows, write_scores
 
+PRICE = Price(prompt=2, cached=0.5, completion=8)
 ASKED = route.Asked(
     select="surprise",
     budgets=(0.2, 0.8),
@@ -24,6 +30,7 @@ ASKED = route.Asked(
     whole=True,
     private=None,
     selector_usd=0.5,
+    budget_usd=None,
     workers=1,
     in_flight=2,
 )
@@ -70,6 +77,18 @@ def test_every_document_is_there_after_every_intervention(
     assert (tmp_path / "routed" / "route.png").read_bytes().startswith(b"\x89PNG")
     route.report(job, ASKED.selector_usd, as_json=False)
     assert "hunter2" not in capsys.readouterr().out
+
+
+def test_a_spent_budget_begins_nothing_new(scores: Path, tmp_path: Path) -> None:
+    config, planned = route.job_of(scores, tmp_path / "routed", replace(ASKED, budget_usd=1e-6))
+    with start(SimulatorConfig(seed=4)) as simulator:
+        engine = MixedEngine(
+            engine=Remote(model=simulator.model, base_url=simulator.base_url, api_key_env=None, price=PRICE)
+        )
+        priced = config.model_copy(update={"models": (engine, engine)})
+        job = asyncio.run(made(priced, planned))
+    with pytest.raises(BudgetSpent, match="--budget-usd"):
+        _on_workers(priced, job, job.plan())
 
 
 def test_another_choice_of_sentences_makes_the_shards_stale(scores: Path, tmp_path: Path) -> None:
