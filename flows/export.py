@@ -1,5 +1,6 @@
 """From triplets to a folder that `datasets` loads and the hub takes: chats in Parquet files, and a data card."""
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping
@@ -14,13 +15,15 @@ from infra.llm.types import Usage
 from infra.shards.manifest import ShardRecord
 from infra.shards.store import StageStore
 from tasks.evaluation.splits import Split, read_splits
+from tasks.evaluation.splitting.steps import splits_store
 from tasks.export.card import data_card
 from tasks.export.facts import Facts, Tally
 from tasks.export.rows import CHATS, COLUMNS, chats
 from tasks.sanitization.steps import triplets_store
 from tasks.synthesis.steps import records_store
 
-CARD = "README.md"
+CARD, DATA = "README.md", "data"
+_PART = re.compile(r"[a-z]+-\d{5,}\.parquet")
 ROWS_A_FILE = 50_000
 
 
@@ -38,17 +41,20 @@ def export(root: Path, dataset: str, folder: Path) -> Exported:
     The folder appears whole: until all is written, its content lies beside it.
 
     Raises:
-        ValueError: there are no finished triplets, or all of them are left out.
+        ValueError: there are no finished triplets, all of them are left out, or some were made after the last split.
         FileExistsError: ``folder`` holds something else than an export.
     """
     triplets = triplets_store(root, dataset)
     if not triplets.manifest.shards():
         raise ValueError(f"{root / dataset}: no finished triplets to export: `privasis sanitize` first")
     _check_is_ours(folder)
+    splits = read_splits(root, dataset)
+    if splits is not None:
+        _check_are_current(triplets, splits_store(root, dataset))
     draft = folder.with_name(f".{folder.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
-    tally = Tally(read_splits(root, dataset))
-    with Parts(draft / "data") as parts:
+    tally = Tally(splits)
+    with Parts(draft / DATA) as parts:
         for shard in triplets.manifest.shards():
             rows = triplets.read_shard("triplets", shard, list(COLUMNS))
             for row in rows.to_pylist():
@@ -65,8 +71,23 @@ def export(root: Path, dataset: str, folder: Path) -> Exported:
 
 
 def _check_is_ours(folder: Path) -> None:
-    if folder.exists() and not (folder / CARD).is_file() and any(folder.iterdir()):
-        raise FileExistsError(f"{folder}: there are files in it that no export has written; name another folder")
+    """Refuse a folder with anything in it that an export does not write: it is removed before the new one comes."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise FileExistsError(f"{folder}: is a file; name another folder")
+    data = folder / DATA
+    written = {folder / CARD, data, *(path for path in data.glob("*.parquet") if _PART.fullmatch(path.name))}
+    if other := next((path for path in folder.rglob("*") if path not in written), None):
+        raise FileExistsError(f"{other}: no export has written this; name another folder than {folder}")
+
+
+def _check_are_current(triplets: StageStore, splits: StageStore) -> None:
+    """Refuse splits of other triplets than there are now: what is new would be left out without a word."""
+    for shard in triplets.manifest.shards():
+        now = triplets.manifest.record(shard).files["triplets"].sha256
+        if shard not in splits.manifest.shards() or splits.manifest.record(shard).input_hashes["triplets"] != now:
+            raise ValueError(f"{shard.name}: its triplets were made after the last split: `privasis split` again")
 
 
 class Parts:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from flows.cli import app
 from flows.config import RunConfig
 from infra.llm.types import Request
+from tests.tasks.sanitization.records import LETTER
 from tests.tasks.sanitization.script import honest
 from tests.tasks.sanitization.shards import FIRST, SECOND, commit_records, made
 from tests.tasks.synthesis.script import Answer
@@ -77,6 +78,38 @@ def test_an_export_takes_the_place_of_an_earlier_one_and_of_nothing_else(data: P
     assert code == 2
     assert "name another folder" in err
     assert (mine / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["main.py", "data/notes.parquet", "data/train-00000.parquet/thesis.txt", ".git/HEAD"])
+def test_a_folder_with_a_readme_and_other_files_is_not_taken_for_an_export(
+    data: Path, tmp_path: Path, name: str
+) -> None:
+    mine = tmp_path / "mine"
+    (mine / name).parent.mkdir(parents=True)
+    (mine / "README.md").write_text("# My project", encoding="utf-8")
+    (mine / name).write_text("mine", encoding="utf-8")
+    code, _, err = exported(str(data), "--to", str(mine))
+    assert (code, (mine / name).read_text(encoding="utf-8")) == (2, "mine")
+    assert "no export has written this" in " ".join(err.split())
+
+
+def test_an_export_takes_the_place_of_an_earlier_one(data: Path) -> None:
+    for _ in range(2):
+        assert exported(str(data))[0] == 0
+    assert sorted(path.name for path in (data / "export").iterdir()) == ["README.md", "data"]
+
+
+async def test_triplets_made_after_the_last_split_are_not_left_out_without_a_word(data: Path, tmp_path: Path) -> None:
+    flags = ["--root", str(tmp_path), "--dataset", "tiny"]
+    assert runner.invoke(app, ["split", *flags]).exit_code == 0
+    assert exported(str(data))[0] == 0
+    commit_records(tmp_path, SECOND, LETTER.replace("swollen", "sore"))
+    await made(RunConfig(dataset="tiny", root=tmp_path, seed=7), SECOND)
+    code, _, err = exported(str(data))
+    assert code == 2
+    assert "`privasis split` again" in " ".join(err.split())
+    assert runner.invoke(app, ["split", *flags]).exit_code == 0
+    assert exported(str(data))[0] == 0
 
 
 def test_without_a_token_nothing_is_written_or_sent(
