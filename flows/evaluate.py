@@ -24,7 +24,7 @@ from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tasks.diversity.pool import Reservoir
-from tasks.evaluation.choice import BaselineSanitizer, ModelSanitizer, OutputsSanitizer
+from tasks.evaluation.choice import BaselineSanitizer, ModelSanitizer, OutputsSanitizer, PresidioSanitizer
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.figures import Scores, by_set
 from tasks.evaluation.splits import read_splits
@@ -39,8 +39,8 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    sanitizer: BaselineSanitizer | OutputsSanitizer | MixedEngine = Field(
-        description="a baseline or a file of outputs; a model is asked by one prompt"
+    sanitizer: BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | MixedEngine = Field(
+        description="a baseline, a file of outputs, or Presidio; a model is asked by one prompt"
     )
     evaluator: MixedEngine
     second: MixedEngine | None = Field(default=None, description="asked which guess is closer, too")

@@ -9,10 +9,22 @@ from presidio_analyzer import AnalyzerEngine, BatchAnalyzerEngine
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
 from infra.detectors.places import Span
+from infra.engines.models import ModelMissing
+
+SPACY_MODEL = "en_core_web_lg"  # Presidio's own choice
 
 
-class ModelMissing(Exception):
-    """The spaCy model that Presidio shall run on is neither an installed package nor a folder."""
+def check_model(model: str) -> None:
+    """Make sure that a spaCy model is here: an installed package of this name, or a folder.
+
+    Raises:
+        ModelMissing: it is not, and Presidio would fetch it by itself.
+    """
+    if not spacy.util.is_package(model) and not Path(model).is_dir():
+        raise ModelMissing(
+            f"spaCy model {model} is not installed, and Presidio would fetch it by itself: install its wheel, or give"
+            " the folder of a model"
+        )
 
 
 class Presidio:
@@ -20,17 +32,13 @@ class Presidio:
 
     name = "Presidio"
 
-    def __init__(self, model: str = "en_core_web_lg", *, language: str = "en", score: float = 0.0) -> None:
+    def __init__(self, model: str = SPACY_MODEL, *, language: str = "en", score: float = 0.0) -> None:
         """Load a spaCy model, installed as a package of this name or in this folder; it is never fetched.
 
         Raises:
             ModelMissing: there is none.
         """
-        if not spacy.util.is_package(model) and not Path(model).is_dir():
-            raise ModelMissing(
-                f"spaCy model {model} is not installed, and Presidio would fetch it by itself: install its wheel, or"
-                " give the folder of a model"
-            )
+        check_model(model)
         # Its check of mail addresses reads the list of top-level domains that the package carries, and asks nobody.
         tldextract.tldextract.TLD_EXTRACTOR.suffix_list_urls = ()
         engine = SpacyNlpEngine(models=[{"lang_code": language, "model_name": model}])

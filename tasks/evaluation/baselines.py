@@ -1,6 +1,6 @@
 """Sanitizers that ask no model: the pipeline's own text, and texts that show what the figures mean."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from tasks.evaluation.case import Case
@@ -30,10 +30,14 @@ def baseline_text(kind: Baseline, case: Case) -> str:
 
 def masked(case: Case) -> str:
     """Put ``MASK`` in the place of every stretch of the text that attributes cover."""
+    return mask_spans(case.text, (span for attribute in case.attributes for span in attribute.spans))
+
+
+def mask_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Put ``MASK`` in the place of spans, half-open in code points, in any order; those that overlap share one."""
     parts, done = list[str](), 0
-    spans = sorted(span for attribute in case.attributes for span in attribute.spans)
-    for start, stop in spans:
+    for start, stop in sorted(spans):
         if start >= done:
-            parts += [case.text[done:start], MASK]
+            parts += [text[done:start], MASK]
         done = max(done, stop)
-    return "".join([*parts, case.text[done:]])
+    return "".join([*parts, text[done:]])

@@ -44,6 +44,20 @@ class OutputsSanitizer(BaseModel):
         return self.path.stem
 
 
+class PresidioSanitizer(BaseModel):
+    """Microsoft's Presidio: what it finds is masked, whatever the request says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["presidio"] = "presidio"
+    spacy_model: str = Field(min_length=1, description="an installed package, or a folder")
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return f"presidio-{Path(self.spacy_model).name}"
+
+
 class ModelSanitizer(BaseModel):
     """A model that is asked by one prompt."""
 
@@ -58,7 +72,9 @@ class ModelSanitizer(BaseModel):
         return self.entry.endpoint.model
 
 
-AnySanitizer = Annotated[BaselineSanitizer | OutputsSanitizer | ModelSanitizer, Field(discriminator="kind")]
+AnySanitizer = Annotated[
+    BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | ModelSanitizer, Field(discriminator="kind")
+]
 
 
 def sha256_of(path: Path) -> str:

@@ -1,10 +1,11 @@
 """Where the clean text of a case comes from: known beforehand, or asked of a model by one prompt."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from infra.llm.types import Reply, Request, Usage
 from tasks.ask import Asker, StepFailed
+from tasks.evaluation.baselines import mask_spans
 from tasks.evaluation.case import Case
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.prompts import SANITIZE
@@ -45,6 +46,15 @@ def from_texts(text_of: Callable[[Case], str | None]) -> Sanitizer:
     async def sanitize(case: Case) -> Output:
         text = text_of(case)
         return Output(text, None if text is not None else "no_output")
+
+    return sanitize
+
+
+def from_spans(find: Callable[[str], Awaitable[Iterable[tuple[int, int]]]]) -> Sanitizer:
+    """Return a sanitizer that masks the spans that ``find`` finds in a text; it does not look at the request."""
+
+    async def sanitize(case: Case) -> Output:
+        return Output(mask_spans(case.text, await find(case.text)))
 
     return sanitize
 

@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -23,12 +24,19 @@ from infra.shards.store import LEASE_TTL_S, StageStore
 from tasks.evaluation.baselines import baseline_text
 from tasks.evaluation.case import RECORD_COLUMNS, TRIPLET_COLUMNS, Case, EmptyValue
 from tasks.evaluation.chain import EvaluationChain
-from tasks.evaluation.choice import AnySanitizer, BaselineSanitizer, ModelSanitizer, OutputsSanitizer, sha256_of
+from tasks.evaluation.choice import (
+    AnySanitizer,
+    BaselineSanitizer,
+    ModelSanitizer,
+    OutputsSanitizer,
+    PresidioSanitizer,
+    sha256_of,
+)
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.outcome import tables
 from tasks.evaluation.outputs import read_outputs
 from tasks.evaluation.prompts import PROMPT_SHAS
-from tasks.evaluation.sanitizers import from_texts, zero_shot
+from tasks.evaluation.sanitizers import from_spans, from_texts, zero_shot
 from tasks.evaluation.splits import TESTS
 from tasks.evaluation.splitting.steps import splits_store
 from tasks.events import EventLog
@@ -226,6 +234,9 @@ async def _chain(
             outputs = await asyncio.to_thread(_outputs, path, sha256)
             sanitizer = from_texts(lambda case: outputs[case.record_id])
             models = await mixed_models(entries, context)
+        case PresidioSanitizer(spacy_model=spacy_model):
+            sanitizer = from_spans(await context.shared(("presidio", spacy_model), partial(_presidio, spacy_model)))
+            models = await mixed_models(entries, context)
         case ModelSanitizer(entry=entry):
             models = await mixed_models([*entries, entry], context)
             sanitizer = zero_shot(models[-1], job.seed, job.config, log, transcript)
@@ -239,6 +250,26 @@ async def _chain(
         log=log,
         transcript=transcript,
     )
+
+
+@asynccontextmanager
+async def _presidio(spacy_model: str) -> AsyncIterator[Callable[[str], Awaitable[Sequence[tuple[int, int]]]]]:
+    """Load Presidio once a process; it looks at one text at a time, in a thread beside the loop.
+
+    Raises:
+        ModelMissing: the spaCy model is not here.
+    """
+    from infra.detectors.presidio import Presidio  # an extra
+
+    presidio = await asyncio.to_thread(Presidio, spacy_model)
+    one_by_one = asyncio.Lock()
+
+    async def find(text: str) -> Sequence[tuple[int, int]]:
+        async with one_by_one:
+            (spans,) = await asyncio.to_thread(presidio, [text], [""])
+        return spans
+
+    yield find
 
 
 @lru_cache(maxsize=2)

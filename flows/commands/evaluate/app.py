@@ -32,8 +32,9 @@ def cleaner(
     sanitizer: Annotated[
         str,
         Option(
-            help="triplets (what the pipeline made), untouched, empty, masked (baselines), a .parquet or .jsonl file"
-            " with record_id and sanitized, or model:MODEL, asked by one prompt.",
+            help="triplets (what the pipeline made), untouched, empty, masked (baselines), presidio or"
+            " presidio:SPACY_MODEL (masks what it finds), a .parquet or .jsonl file with record_id and sanitized, or"
+            " model:MODEL, asked by one prompt.",
         ),
     ] = "triplets",
     evaluator: Evaluator = None,

@@ -9,7 +9,7 @@ from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
 from flows.config import ConfigError, MixedEngine, RunConfig
 from tasks.evaluation.baselines import BASELINES, Baseline
-from tasks.evaluation.choice import BaselineSanitizer, OutputsSanitizer
+from tasks.evaluation.choice import BaselineSanitizer, OutputsSanitizer, PresidioSanitizer
 from tasks.evaluation.outputs import OutputsUnusable, check_outputs, read_outputs
 
 FILES = (".parquet", ".jsonl")
@@ -34,12 +34,18 @@ def model_named(run: RunConfig, flags: RunFlags, spec: str | None, flag: str) ->
     return run_of(replace(flags, model=[spec])).models[0]
 
 
-def sanitizer_named(run: RunConfig, flags: RunFlags, spec: str) -> BaselineSanitizer | OutputsSanitizer | MixedEngine:
-    """Return the sanitizer that ``spec`` names: a baseline, a file of outputs, or ``model:MODEL``.
+def sanitizer_named(
+    run: RunConfig, flags: RunFlags, spec: str
+) -> BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | MixedEngine:
+    """Return the sanitizer that ``spec`` names: a baseline, a file of outputs, Presidio, or ``model:MODEL``.
 
     Raises:
         ConfigError: nothing of that name.
+        ModelMissing: Presidio's spaCy model is not here.
+        ModuleNotFoundError: nor is Presidio.
     """
+    if spec.partition(":")[0] == "presidio":
+        return _presidio(spec.partition(":")[2])
     for baseline in get_args(Baseline):
         if spec == baseline:
             return BaselineSanitizer(baseline=baseline)
@@ -51,11 +57,19 @@ def sanitizer_named(run: RunConfig, flags: RunFlags, spec: str) -> BaselineSanit
         chosen = OutputsSanitizer.of(Path(spec))
     else:
         raise ConfigError(
-            f"--sanitizer {spec}: give {', '.join(BASELINES)}, a file ({', '.join(FILES)}), or model:MODEL"
+            f"--sanitizer {spec}: give {', '.join(BASELINES)}, presidio, a file ({', '.join(FILES)}), or model:MODEL"
         )
     if chosen.name in BASELINES:
         raise ConfigError(f"--sanitizer {spec}: {chosen.name!r} is the name of a baseline: give it another name")
     return chosen
+
+
+def _presidio(spacy_model: str) -> PresidioSanitizer:
+    from infra.detectors.presidio import SPACY_MODEL, check_model  # an extra
+
+    model = spacy_model or SPACY_MODEL
+    check_model(model)
+    return PresidioSanitizer(spacy_model=str(Path(model).resolve()) if Path(model).is_dir() else model)
 
 
 def check_file(sanitizer: OutputsSanitizer, *, wanted: Collection[str], known: Collection[str]) -> None:

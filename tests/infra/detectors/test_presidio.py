@@ -7,7 +7,8 @@ pytest.importorskip("presidio_analyzer", reason="needs the extra `presidio`")
 import spacy
 from tldextract import TLDExtract
 
-from infra.detectors.presidio import ModelMissing, Presidio
+from infra.detectors.presidio import Presidio
+from infra.engines.models import ModelMissing
 from tests.infra.detectors.network import refused
 
 TEXTS = ["Été : mail jane.doe@example.com or call 212-555-0147.", "nothing here", "", "card 4012888888881881"]

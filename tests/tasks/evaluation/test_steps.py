@@ -13,7 +13,8 @@ from infra.llm.types import BackendUnavailable, Request
 from infra.shards.checks import SchemaMismatch
 from infra.shards.ranges import ShardRange
 from infra.shards.verify import verify
-from tasks.evaluation.choice import OutputsSanitizer
+from tasks.evaluation.baselines import MASK
+from tasks.evaluation.choice import OutputsSanitizer, PresidioSanitizer
 from tasks.evaluation.splits import read_splits
 from tasks.evaluation.splitting.assign import SplitConfig
 from tasks.evaluation.steps import EvaluationJob, _outputs, evaluation_name, evaluations_of, ids_to_judge
@@ -113,6 +114,21 @@ async def test_outputs_made_elsewhere_are_joined_by_id_whatever_their_order(run:
     await evaluate(run, job, FIRST)
     assert job.name == "mine-by-judge"
     assert {row["record_id"]: row["sanitized"] for row in rows(job, FIRST)} == texts
+
+
+async def test_presidio_masks_what_it_finds_and_nothing_else(run: RunConfig, tmp_path: Path) -> None:
+    pytest.importorskip("presidio_analyzer", reason="needs the extra `presidio`")
+    spacy = pytest.importorskip("spacy")
+    english = spacy.blank("en")
+    english.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Ana Lima"}])
+    english.to_disk(tmp_path / "tiny-en")
+    sanitizer = PresidioSanitizer(spacy_model=str(tmp_path / "tiny-en"))
+    job = job_of(run, Asked(sanitizer=sanitizer, evaluator=JUDGE, only_tests=False))
+    await evaluate(run, job, FIRST)
+    assert job.name == "presidio-tiny-en-by-judge"
+    expected = LETTER.replace("Ana Lima", MASK)
+    assert MASK in expected
+    assert [(row["failure"], row["sanitized"]) for row in rows(job, FIRST)] == [(None, expected)] * 2
 
 
 async def test_a_changed_file_makes_the_evaluation_stale_and_is_not_read_by_a_run_that_began_before(

@@ -73,7 +73,7 @@ async def test_nothing_set_aside_is_told(run: RunConfig) -> None:
 @pytest.mark.parametrize(
     ("flags", "code", "said"),
     [
-        (["--sanitizer", "presto"], 2, "--sanitizer presto: give triplets, untouched, empty, masked, a file"),
+        (["--sanitizer", "presto"], 2, "--sanitizer presto: give triplets, untouched, empty, masked, presidio, a file"),
         (["--sanitizer", "gone.jsonl"], 2, "--sanitizer gone.jsonl: no such file"),
         (["--evaluator", "other"], 2, "--evaluator other: no such model in the run; there are judge"),
         (["--sanitizer", "model:nope"], 2, "--sanitizer nope: no such model in the run"),
@@ -87,6 +87,12 @@ async def test_what_cannot_be_is_refused_before_anything_starts(
     assert (found, out) == (code, "")
     assert said in err
     assert not (run.root / "tiny" / "evaluations").exists()
+
+
+async def test_a_spacy_model_that_is_not_here_is_named_and_not_fetched(run: RunConfig) -> None:
+    pytest.importorskip("presidio_analyzer", reason="needs the extra `presidio`")
+    code, _, err = call(run.root, *EVALUATE, "--sanitizer", "presidio:nobody")
+    assert (code, "spaCy model nobody is not installed" in err) == (3, True)
 
 
 async def test_outputs_that_do_not_fit_are_told_with_their_ids(run: RunConfig) -> None:
