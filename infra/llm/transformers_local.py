@@ -11,9 +11,6 @@ from infra.engines.causal_lm import CausalLm, CausalLmConfig, load
 from infra.llm.reasoning import split_text
 from infra.llm.types import FinishReason, Reply, Request, RequestRejected, Sampling, Usage
 
-# What Qwen3's template needs to know to write no thoughts; others ignore it. Training renders with it, too.
-_TEMPLATE = {"enable_thinking": False}
-
 
 class TransformersBackend:
     """Answers one request at a time, in a thread; greedy at temperature 0, else drawn from the request's seed."""
@@ -67,7 +64,10 @@ class TransformersBackend:
             raise RequestRejected(f"{lm.name}: a message writes out a special token of the model")
         turns = [{"role": message.role, "content": message.content} for message in request.messages]
         try:
-            prompt = lm.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **_TEMPLATE)
+            # As in training. Templates that know no thoughts ignore that there are to be none.
+            prompt = lm.tokenizer.apply_chat_template(
+                turns, tokenize=False, add_generation_prompt=True, enable_thinking=False
+            )
         except (TemplateError, ValueError) as error:  # ValueError: there is no template
             raise RequestRejected(f"{lm.name}: the chat template refuses the request: {error}") from error
         ids: torch.Tensor = lm.tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
