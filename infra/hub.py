@@ -30,10 +30,11 @@ def push(folder: Path, repo: str, *, message: str, private: bool) -> str:
     Files of an earlier upload that are not in ``folder`` are removed in the same commit.
 
     Raises:
-        HubRefused: there is no token, or the hub says no; the message has its reason.
+        HubRefused: there is no token, the hub says no, or nobody answers; the message has the reason.
         PackageMissing: ``huggingface_hub`` is not installed.
     """
     try:
+        from httpx2 import HTTPError  # the client of huggingface_hub, which lets its errors through
         from huggingface_hub import HfApi
         from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
     except ModuleNotFoundError as error:
@@ -49,5 +50,11 @@ def push(folder: Path, repo: str, *, message: str, private: bool) -> str:
             delete_patterns=["data/*"],
         )
     except (HfHubHTTPError, OfflineModeIsEnabled, ValueError) as error:
-        raise HubRefused(f"{repo}: {api.endpoint} does not take it: {str(error).splitlines()[0]}") from error
+        raise HubRefused(f"{repo}: {api.endpoint} does not take it: {_first_line(error)}") from error
+    except HTTPError as error:
+        raise HubRefused(f"{repo}: {api.endpoint} does not answer: {_first_line(error)}. Try again") from error
     return f"{api.endpoint}/datasets/{repo}"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -135,6 +136,14 @@ def test_a_hub_that_says_no_is_told_with_its_reason_and_without_the_token(hub: H
         push(folder, REPO, message="2 chats", private=False)
     assert "hf_secret" not in str(refused.value)
     assert hub.files == {}
+
+
+def test_a_hub_that_does_not_answer_is_told(hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as held:  # bound and not listening: nobody else gets the port, and nobody answers
+        held.bind(("127.0.0.1", 0))
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{held.getsockname()[1]}")
+        with pytest.raises(HubRefused, match=f"^{REPO}: http.* does not answer: .*refused"):
+            push(folder, REPO, message="2 chats", private=True)
 
 
 @pytest.mark.parametrize("value", [None, "", "  "])
