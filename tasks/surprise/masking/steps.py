@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -18,11 +18,12 @@ from infra.shards.plan import plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import StageStore
-from tasks.records import MASKS, REDACTED, SELECTED
+from tasks.records import MASKS, REDACTED, SELECTED, SPAN
 from tasks.surprise.masking.downstream import token_masks
 from tasks.surprise.masking.examples import excerpt
+from tasks.surprise.masking.gather import Gathering
 from tasks.surprise.masking.redact import Redact, redact
-from tasks.surprise.masking.selection import SpreadText, select
+from tasks.surprise.masking.selection import Selection, SpreadText, select
 from tasks.surprise.policy import Policy
 from tasks.surprise.scored import ScoredSet
 from tasks.surprise.scoring.tokenizer import TextTokenizer
@@ -115,29 +116,22 @@ def select_all(job: MaskJob) -> int:
     todo = [shard for shard in shards if plan(target, shard, shard.stop, spec, inputs.__getitem__, "stale").todo]
     if not todo:
         return 0
-    rows: dict[int, dict[str, Any]] = {}
+    records = source.manifest.records()
+    gathering = Gathering({(shard.start, shard.stop): records[shard].files["scores"].rows for shard in todo})
+
+    def write(part: pa.Table) -> None:
+        for bounds, table in gathering.add(part):
+            shard = ShardRange(*bounds)
+            _commit(target, shard, {"selected": table}, spec, inputs[shard], {})
+
     spread: list[SpreadText] = []
     shown: list[str] = []
+    write(SELECTED.empty_table())  # shards of which no row was scored
     for piece in read_pieces(job.scores_root, job.scores):
         selection = select(piece, job.policy)
-        spans = selection.spans.pairs()
-        for place, (index, name) in enumerate(zip(piece.table["index"].to_pylist(), piece.ids, strict=True)):
-            rows[index] = {
-                "document_id": name,
-                "index": index,
-                "spans": [{"start": start, "end": end} for start, end in spans[place]],
-                "tokens": int(selection.tokens[place]),
-                "supervised_tokens": int(selection.supervised[place]),
-                "masked_tokens": int(selection.masked[place]),
-                "unscored_tokens": int(selection.unscored[place]),
-            }
+        write(_selected(piece, selection))
         spread += selection.spread
-        shown += _examples(piece, spans, EXAMPLES - len(shown))
-    for shard in todo:
-        table = pa.Table.from_pylist(
-            [rows[index] for index in sorted(rows) if shard.start <= index < shard.stop], SELECTED
-        )
-        _commit(target, shard, {"selected": table}, spec, inputs[shard], {})
+        shown += _examples(piece, selection.spans, EXAMPLES - len(shown))
     _write_local(job.local, spread, shown)
     return len(todo)
 
@@ -179,6 +173,23 @@ def _inputs(job: MaskJob, source: StageStore) -> Mapping[ShardRange, Mapping[str
     if job.policy.procedure.propagation is not None:
         everything = {"all scores": spec_hash({shard.name: own for shard, own in hashes.items()})}
     return {shard: {"scores": own, **everything} for shard, own in hashes.items()}
+
+
+def _selected(piece: ScoredSet, selection: Selection) -> pa.Table:
+    spans = selection.spans
+    bounds = [pa.array(side, type=pa.int32()) for side in (spans.start, spans.end)]
+    columns = [
+        piece.table["document_id"],
+        piece.table["index"],
+        pa.ListArray.from_arrays(
+            pa.array(spans.row_offsets, type=pa.int32()), pa.StructArray.from_arrays(bounds, fields=list(SPAN))
+        ),
+        *(
+            pa.array(counts, type=pa.int32())
+            for counts in (selection.tokens, selection.supervised, selection.masked, selection.unscored)
+        ),
+    ]
+    return pa.Table.from_arrays(columns, schema=SELECTED)
 
 
 def _scored(job: MaskJob, shard: ShardRange) -> ScoredSet:
@@ -225,10 +236,16 @@ def _redacted(how: Redact, scored: ScoredSet, pairs: Sequence[Sequence[tuple[int
     return pa.Table.from_pylist(rows, REDACTED)
 
 
-def _examples(piece: ScoredSet, spans: Sequence[Sequence[tuple[int, int]]], most: int) -> list[str]:
+def _examples(piece: ScoredSet, spans: Spans, most: int) -> list[str]:
     """The first span of each of the first documents that have one."""
-    having = [place for place, found in enumerate(spans) if found][: max(most, 0)]
-    return [f"{piece.ids[place]}\t{excerpt(piece.texts[place], spans[place], 0)}" for place in having]
+    having = np.flatnonzero(np.diff(spans.row_offsets))[: max(most, 0)].tolist()
+    if not having:
+        return []
+    shown, pairs = piece.take(having), spans.pairs()
+    return [
+        f"{name}\t{excerpt(text, pairs[place], 0)}"
+        for place, name, text in zip(having, shown.ids, shown.texts, strict=True)
+    ]
 
 
 def _write_local(folder: Path, spread: Sequence[SpreadText], shown: Sequence[str]) -> None:

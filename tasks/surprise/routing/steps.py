@@ -1,6 +1,7 @@
 """Routing at its edge: rank the sentences of all scores, then rewrite and judge shard by shard, through a journal."""
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -148,15 +149,21 @@ def write_ranks(store: StageStore, source: StageStore, scored: ScoredSet, ranked
         for row, (name, index) in enumerate(zip(scored.ids, scored.table["index"].to_pylist(), strict=True))
     ]
     digest = spec_hash({"rows": [[row["document_id"], row["sentences"]] for row in rows]})
+    indices = [row["index"] for row in rows]  # they rise
     for shard in source.manifest.shards():
         if not plan(store, shard, shard.stop, digest, partial(input_hashes, source), "stale").todo:
             continue
         inputs = input_hashes(source, shard)
-        table = pa.Table.from_pylist([row for row in rows if shard.start <= row["index"] < shard.stop], RANKS)
+        part = rows[bisect_left(indices, shard.start) : bisect_left(indices, shard.stop)]
         with store.acquire(shard) as lease:
-            summary = ShardSummary(versions=versions_here())
             store.commit(
-                shard, {"ranks": table}, lease, len(table), spec_hash=digest, input_hashes=inputs, summary=summary
+                shard,
+                {"ranks": pa.Table.from_pylist(part, RANKS)},
+                lease,
+                len(part),
+                spec_hash=digest,
+                input_hashes=inputs,
+                summary=ShardSummary(versions=versions_here()),
             )
     return digest
 
