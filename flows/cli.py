@@ -13,6 +13,7 @@ from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.money_app import check_identities, cost
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
+from flows.commands.status_app import status as run_status
 from flows.commands.surprise.cli import surprise_app
 from flows.commands.train.app import train_app
 
@@ -64,6 +65,7 @@ app.add_typer(surprise_app, name="surprise")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(train_app, name="train")
 app.command()(split)
+app.command("status")(run_status)
 app.command()(cost)
 app.command()(check_identities)
 app.command()(export)
@@ -100,6 +102,7 @@ def privasis(
     privasis preview -c run.toml           one record, prompt by prompt
     privasis estimate -c run.toml          calls, tokens, cost and hours
     privasis synthesize -c run.toml        make the records; run it again to go on
+    privasis status data/records --watch   how that goes, from another terminal
     privasis report data/records           what they are like
     privasis sanitize -c run.toml          triplets: text, request, clean text
     privasis evaluate cleaner -c run.toml  what a sanitizer leaks and keeps

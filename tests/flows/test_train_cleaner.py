@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from prefect.client.orchestration import get_client
 from transformers import AutoModelForCausalLM
 
@@ -11,6 +12,7 @@ from flows.commands.train.cleaner import print_trained
 from flows.train_cleaner import train_cleaner
 from tasks.training import job, losses, stopped
 from tasks.training.cleaner.steps import LOG, RECORD, OutputTaken
+from tasks.training.stopped import TrainingStopped
 from tests.tasks.training.cleaner.test_steps import run_of
 
 
@@ -50,3 +52,15 @@ def test_the_flow_trains_says_what_of_and_a_second_time_does_nothing(
         train_cleaner(run_of(tmp_path, seed=1))
     assert stopped.told(run.output) is None
     assert len(losses.read(run.output / losses.FILE)) == 4
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_loss_that_is_no_number_ends_the_flow_with_the_ids(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    broken = AutoModelForCausalLM.from_pretrained(run.model)
+    with torch.no_grad():
+        broken.model.norm.weight[0] = float("nan")
+    broken.save_pretrained(run.model)
+    with pytest.raises(TrainingStopped, match=r"step 1: the loss is nan\. Examples of the batch: [abc], [abc]\. Look"):
+        train_cleaner(run)
+    assert losses.read(run.output / losses.FILE) == []

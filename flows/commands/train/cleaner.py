@@ -1,5 +1,6 @@
 """``privasis train cleaner``: run the flow, say what was trained."""
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ def run(values: Mapping[str, Any], deepspeed: str | None, steps: int | None) -> 
         EngineFailed: a process that trained ended by itself.
     """
     quiet_prefect()
+    _quiet_deepspeed()
     from tasks.training.cleaner.config import CleanerRun
 
     asked = CleanerRun(**values, deepspeed=deepspeed_config(deepspeed, steps))
@@ -47,7 +49,7 @@ def _run(asked: "CleanerRun") -> "TrainingReport":
     from flows.train_cleaner import train_cleaner
     from tasks.training.answers import TemplateUnfit
     from tasks.training.cleaner.prepare import DataUnfit
-    from tasks.training.cleaner.steps import OutputTaken
+    from tasks.training.cleaner.steps import OutputTaken, steps_behind
     from tasks.training.stopped import TrainingStopped
 
     config = asked.deepspeed
@@ -60,6 +62,18 @@ def _run(asked: "CleanerRun") -> "TrainingReport":
             raise ConfigError(str(error)) from error
         except TrainingStopped as error:
             raise RunFailed(str(error), Code.USAGE) from error
+        except (KeyboardInterrupt, SystemExit):
+            steps = steps_behind(asked.output)
+            _say(f"Stopped; the same command goes on after step {steps}" if steps else "Stopped before a checkpoint")
+            raise
+
+
+def _quiet_deepspeed() -> None:
+    """Say that there is no GPU where there is none: DeepSpeed wonders aloud, wherever it is imported."""
+    import torch  # here: it takes seconds
+
+    if not torch.cuda.is_available():
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")
 
 
 def print_trained(asked: "CleanerRun", report: "TrainingReport") -> None:

@@ -77,7 +77,7 @@ def _steps(engine: Engine, folder: Path, asked: TrainingJob, begin: int, log: lo
     for step in range(begin, config.steps):
         began, number = time.monotonic(), step + 1
         _seed(asked.seed, step)
-        batch, rate = order.batch(step), engine.get_lr()[0]
+        batch, rate = order.batch(step), float(engine.get_lr()[0])
         weight = float(examples.weights[batch].sum())
         total = torch.zeros((), device=engine.device)
         engine.train()

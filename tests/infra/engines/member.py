@@ -13,6 +13,6 @@ def main(arguments: Sequence[str]) -> None:
     sys.stderr.write(f"member {rank} of {world}, {os.environ['COLOUR']}\n")
     (folder / f"pid-{rank}").write_text(str(os.getpid()))
     if mode == "fail" and rank == "1":
-        sys.exit(3)
+        raise RuntimeError("out of luck")
     if mode != "end":
         time.sleep(60)
