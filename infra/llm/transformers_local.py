@@ -1,11 +1,14 @@
 """A causal language model in this process: the folder that ``privasis train cleaner`` writes, no server around it."""
 
 import asyncio
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import torch
 from jinja2 import TemplateError
+from transformers import StoppingCriteria
 
 from infra.engines.causal_lm import CausalLm, CausalLmConfig, load
 from infra.llm.reasoning import split_text
@@ -13,13 +16,16 @@ from infra.llm.types import FinishReason, Reply, Request, RequestRejected, Sampl
 
 
 class TransformersBackend:
-    """Answers one request at a time, in a thread; greedy at temperature 0, else drawn from the request's seed."""
+    """Answers one request at a time, in a thread; greedy at temperature 0, else drawn from the request's seed.
+
+    A call that is cancelled stops writing at the next token.
+    """
 
     def __init__(self, config: CausalLmConfig) -> None:
         """Prepare; the model is loaded by ``async with``."""
         self._config = config
         self._loaded: CausalLm | None = None
-        self._one_at_a_time = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="generate")
 
     @property
     def model(self) -> str:
@@ -33,22 +39,26 @@ class TransformersBackend:
             RequestRejected: it asks for JSON, writes out special tokens of the model, which would end its own turn, has
                 no room for an answer in the model's window, or the chat template refuses it.
         """
-        async with self._one_at_a_time:
-            return await asyncio.to_thread(self._complete, self._model(), request)
+        abandoned = threading.Event()
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._complete, self._model(), request, abandoned)
+        finally:
+            abandoned.set()
 
     def _model(self) -> CausalLm:
         if self._loaded is None:
             raise RuntimeError(f"{self._config.model}: use the backend within `async with`")
         return self._loaded
 
-    def _complete(self, lm: CausalLm, request: Request) -> Reply:
+    def _complete(self, lm: CausalLm, request: Request, abandoned: threading.Event) -> Reply:
         began = time.monotonic()
         ids = self._prompt(lm, request)
         room = context_tokens(lm) - ids.shape[1]
         if room < 1:
             raise RequestRejected(f"{lm.name}: a prompt of {ids.shape[1]} tokens, the window has {context_tokens(lm)}")
         most = min(request.sampling.max_tokens, room)
-        written = self._generate(lm, ids, request.sampling, most)
+        written = self._generate(lm, ids, request.sampling, most, abandoned)
         ends = _ends(lm)
         finish: FinishReason = "stop" if written and written[-1] in ends else "length"
         answer = written[:-1] if finish == "stop" else written
@@ -74,7 +84,9 @@ class TransformersBackend:
         return ids.to(lm.model.device)
 
     @torch.inference_mode()
-    def _generate(self, lm: CausalLm, ids: torch.Tensor, sampling: Sampling, most: int) -> list[int]:
+    def _generate(
+        self, lm: CausalLm, ids: torch.Tensor, sampling: Sampling, most: int, abandoned: threading.Event
+    ) -> list[int]:
         """Return the tokens after ``ids``, of shape (1, T), the one that ends them included."""
         drawn: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         if sampling.temperature > 0:
@@ -89,6 +101,7 @@ class TransformersBackend:
             max_new_tokens=most,
             eos_token_id=ends,
             pad_token_id=ends[0],
+            stopping_criteria=[_Abandoned(abandoned)],
             **drawn,
         )
         return [int(token) for token in output[0, ids.shape[1] :]]
@@ -98,7 +111,19 @@ class TransformersBackend:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
+        self._thread.shutdown(cancel_futures=True)
         self._loaded = None
+
+
+class _Abandoned(StoppingCriteria):
+    """Stops where nobody waits for the answer any more."""
+
+    def __init__(self, abandoned: threading.Event) -> None:
+        self._abandoned = abandoned
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
+        """Return for each sequence, of shape (B,), whether it ends here."""
+        return torch.full((input_ids.shape[0],), self._abandoned.is_set(), device=input_ids.device)
 
 
 def context_tokens(lm: CausalLm) -> int:

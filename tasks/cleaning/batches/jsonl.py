@@ -42,7 +42,7 @@ class JsonlBatch:
         """Read one line; what is no object with a text is a row with nothing but an empty field."""
         try:
             row = json.loads(line)
-        except ValueError:  # no JSON, or no UTF-8
+        except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested beyond measure
             return {}, Document(name, None, CleaningFailed("not_json", "the line is not JSON"))
         if not isinstance(row, dict) or not isinstance(row.get(self._field, 0), str | None):
             kind = "no object" if not isinstance(row, dict) else f"an object without a text {self._field!r}"

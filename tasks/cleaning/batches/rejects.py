@@ -19,5 +19,10 @@ def write_rejects(file: IO[str], outcomes: Sequence[Outcome], key: str) -> None:
 
 
 def write_line(file: IO[str], row: Mapping[str, object]) -> None:
-    """Write one object."""
-    file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+    """Write one object; half a surrogate pair in it, which UTF-8 cannot carry, as an escape."""
+    line = json.dumps(row, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        line = json.dumps(row)
+    file.write(f"{line}\n")
