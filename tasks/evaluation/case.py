@@ -75,7 +75,7 @@ class Case:
         targets = tuple(
             _fact(triplet["record_id"], each, number)
             for number, target in enumerate(triplet["targets"])
-            if target["passes"][0]["edits"]
+            if any(work["edits"] for work in target["passes"])
             for each in target["attributes"]
         )
         return cls(

@@ -71,7 +71,7 @@ def _target(row: Mapping[str, Any], place: int) -> TargetView:
         name=target["name"],
         done=DONE[target["label"]],
         facts=tuple((each["key"], each["value"]) for each in target["attributes"]),
-        instruction=target["passes"][0]["instruction"],
+        instruction=next((work["instruction"] for work in target["passes"] if work["edits"]), ""),
         chunks=len({edit["chunk"] for each in target["passes"] for edit in each["edits"]}),
         leaks=tuple(leak["value"] for leak in row["leaks"] if leak["target"] == place),
     )

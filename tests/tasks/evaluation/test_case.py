@@ -77,3 +77,9 @@ def test_a_value_within_another_uncovers_nothing_of_it() -> None:
     spans = {"full": (0, 17), "last": (4, 8)}
     attributes = tuple(case().attributes[0].__class__(key, key, "text", (span,)) for key, span in spans.items())
     assert masked(case(text="Ana Lima of Porto!", attributes=attributes)) == f"{MASK}!"
+
+
+def test_what_only_the_second_pass_hid_was_asked_for_and_is_judged() -> None:
+    row = triplet("Rui", asked=False)
+    row["targets"][1]["passes"].append({"edits": [{"chunk": 0}]})
+    assert [fact.value for fact in Case.of_rows(row, RECORD).targets] == ["Ana Lima", "Rui"]
