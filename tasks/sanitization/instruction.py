@@ -104,18 +104,27 @@ def _named(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 
 async def write_request(
     ask: Asker,
+    targets: Sequence[Target],
     done: Sequence[tuple[Target, str]],
     retained: Sequence[Attribute],
     config: SanitizationConfig,
     draw: np.random.Generator,
 ) -> FinalRequest:
-    """Make one request out of the targets, their instructions and what is to be kept.
+    """Make one request out of what was done and what is to be kept.
+
+    Args:
+        ask: the record's.
+        targets: whose values the request must not tell: all, also those that were taken along with others.
+        done: targets to ask for, each with the instruction by which it was hidden.
+        retained: what to ask to keep.
+        config: see there.
+        draw: where chance comes from.
 
     Raises:
         StepFailed: every reply told a value that is to be hidden, or was unusable otherwise.
     """
     length = LENGTHS[int(draw.integers(len(LENGTHS)))]
-    hidden = [(each.key, each.value) for target, _ in done for each in target.attributes]
+    hidden = [(each.key, each.value) for target in targets for each in target.attributes]
     values = [value for _, value in hidden]
     clauses = tuple(clause(target, order, values, config.omit_members_share, draw) for target, order in done)
 

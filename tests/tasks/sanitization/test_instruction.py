@@ -26,7 +26,9 @@ GOOD = "Please take out the patient's name and make the places vague, but keep t
 
 async def requested(backend: FakeBackend, config: SanitizationConfig | None = None, seed: int = 1) -> FinalRequest:
     kept = [attribute("main_medicine", "ibuprofen")]
-    return await write_request(asker(backend), DONE, kept, config or SanitizationConfig(), rng(seed, "r-1", "request"))
+    return await write_request(
+        asker(backend), [NAME, PLACES], DONE, kept, config or SanitizationConfig(), rng(seed, "r-1", "request")
+    )
 
 
 def saying(*texts: str) -> FakeBackend:
@@ -68,7 +70,12 @@ async def test_no_value_of_any_target_is_in_what_the_request_is_made_from() -> N
     porto = replace(PLACES, name="Porto and Ana Lima's other places")
     backend = saying(GOOD)
     await write_request(
-        asker(backend), [DONE[0], (porto, "Be vague.")], [], SanitizationConfig(), rng(1, "r-1", "request")
+        asker(backend),
+        [NAME, porto],
+        [DONE[0], (porto, "Be vague.")],
+        [],
+        SanitizationConfig(),
+        rng(1, "r-1", "request"),
     )
     prompt = backend.requests[0].messages[-1].content
     assert "and other places" in prompt
@@ -108,3 +115,11 @@ async def test_a_request_that_tells_a_value_or_is_none_is_asked_again_and_never_
     with pytest.raises(StepFailed) as failed:
         await requested(saying(bad, bad, bad))
     assert failed.value.reason == reason
+
+
+async def test_the_value_of_a_target_that_went_with_another_is_not_told_either() -> None:
+    backend = saying("Please take out the patient's name and that she lives in Porto.", GOOD)
+    request = await write_request(
+        asker(backend), [NAME, PLACES], DONE[:1], [], SanitizationConfig(), rng(1, "r-1", "request")
+    )
+    assert request.text == GOOD
