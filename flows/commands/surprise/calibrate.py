@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -10,17 +9,14 @@ from rich.text import Text
 from typer import Exit
 
 from flows.commands.errors import Code
-from flows.commands.surprise.opening import labelled, open_scores, read_labels
+from flows.commands.surprise.opening import open_labelled
 from flows.commands.surprise.wanted import Wanted
 from flows.config import ConfigError
 from tasks.surprise.calibrate import Point
-from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.calibration import Calibration, calibrated
-from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
 from tasks.surprise.evaluation.material import combined, conditioning_of, material_of
 from tasks.surprise.evaluation.terminal import render_calibration
 from tasks.surprise.pictures import curves
-from tasks.surprise.scored import ScoredSet
 
 
 def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json: bool) -> None:
@@ -32,7 +28,7 @@ def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json
     """
     setting = wanted.setting()
     readings = wanted.readings() or (setting.reading,)
-    scored, documents = _validation(folder, labels)
+    scored, documents = open_labelled(folder, labels)
     try:
         conditioning = conditioning_of(scored, readings)
         procedure = setting.procedure
@@ -49,17 +45,6 @@ def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json
         _print(found, output)
     if found.policy is None:
         raise Exit(Code.USAGE)
-
-
-def _validation(folder: Path, labels: Path | None) -> tuple[ScoredSet, Sequence[Document]]:
-    scored = open_scores(folder)
-    if labels is None:
-        kept = labelled(scored, folder)
-        return kept, kept.documents
-    try:
-        return scored, with_labels(scored.documents, read_labels(labels))
-    except LabelsUnfit as error:
-        raise ConfigError(f"{labels}: {error}") from error
 
 
 def _write(found: Calibration, output: Path) -> None:

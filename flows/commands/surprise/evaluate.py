@@ -11,14 +11,13 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.surprise.methods import Surroundings, method_of
-from flows.commands.surprise.opening import check_reference, labelled, open_policy, open_scores, read_labels
+from flows.commands.surprise.opening import check_reference, open_labelled, open_policy
 from flows.config import ConfigError
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import BestF1, Goal
 from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.compare import Compared, compared
 from tasks.surprise.evaluation.counting import tally
-from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
 from tasks.surprise.evaluation.material import material_of
 from tasks.surprise.evaluation.notation import Misspelled, unit_of
 from tasks.surprise.evaluation.terminal import render_results, render_transfer
@@ -91,8 +90,8 @@ def _unit(asked: str | None, policies: dict[Path, Policy]) -> Unit:
 
 
 def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit: Unit) -> list[Contestant]:
-    scored, documents = _labelled(folder, asked.labels)
-    validation = None if asked.validation is None else _labelled(asked.validation, None)
+    scored, documents = open_labelled(folder, asked.labels)
+    validation = None if asked.validation is None else open_labelled(asked.validation, None)
     found = []
     for path, policy in policies.items():
         check_reference(policy, scored, path)
@@ -120,17 +119,6 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit:
 def _plain(scored: ScoredSet, documents: Sequence[Document]) -> Material:
     """The documents with the scores of the text alone, or whatever scores there are."""
     return Material(documents, scored.batch(scored.conditionings[0]))
-
-
-def _labelled(folder: Path, labels: Path | None) -> tuple[ScoredSet, Sequence[Document]]:
-    scored = open_scores(folder)
-    if labels is None:
-        kept = labelled(scored, folder)
-        return kept, kept.documents
-    try:
-        return scored, with_labels(scored.documents, read_labels(labels))
-    except LabelsUnfit as error:
-        raise ConfigError(f"{labels}: {error}") from error
 
 
 def _compared(contestant: Contestant, unit: Unit, *, in_documents: bool) -> Compared:

@@ -1,6 +1,7 @@
 """``privasis surprise explain``: a text in colours, with what a policy masks of it boxed."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -17,6 +18,7 @@ from tasks.surprise.score_rows import ScoredDocument, tables
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
 from tasks.surprise.scoring.scorer import Scored, passes_of
 from tasks.surprise.scoring.scorer import Text as ToScore
+from tasks.surprise.store.steps import read_document, read_first
 
 LONGEST = 200_000  # characters: a page of more is of no use to a person
 
@@ -40,10 +42,10 @@ def run(file: Path, policy: Path | None, model: str | None, document: str | None
     console.print(render(explained, title))
     if html is not None:
         facts = {"model": scored.reference.model, "scores": explained.score_name}
-        if frozen is not None:
+        if policy is not None and frozen is not None:
             achieved = frozen.achieved
             facts["policy"] = (
-                f"{policy}: recall {achieved.recall:.1%} at a collateral of {achieved.collateral:.1%}"
+                f"{policy.name}: recall {achieved.recall:.1%} at a collateral of {achieved.collateral:.1%}"
                 f" of {achieved.unit}s on its validation data"
             )
         html.write_text(page(explained, title, facts), encoding="utf-8")
@@ -51,12 +53,13 @@ def run(file: Path, policy: Path | None, model: str | None, document: str | None
 
 
 def _document(folder: Path, document: str | None) -> tuple[ScoredSet, str]:
-    scored = open_scores(folder)
+    first = ", such as ".join(["", *open_scores(folder, read_first).ids[:1]])
     if document is None:
-        raise ConfigError(f"{folder}: which document? --document, such as {scored.ids[0]}")
-    if document not in scored.ids:
-        raise ConfigError(f"{folder}: no document {document!r} among {len(scored)}, such as {scored.ids[0]}")
-    return scored.take([scored.ids.index(document)]), document
+        raise ConfigError(f"{folder}: which document? --document{first}")
+    found = open_scores(folder, partial(read_document, document_id=document))
+    if not len(found):
+        raise ConfigError(f"{folder}: no document {document!r}{first}")
+    return found, document
 
 
 def _scored_now(file: Path, policy: Policy | None, model: str | None) -> ScoredSet:

@@ -17,6 +17,7 @@ from infra.settings import settings
 from tasks.report.formats import percent
 from tasks.surprise.masking.redact import Redact
 from tasks.surprise.scored import ScoresUnfit
+from tasks.surprise.store.steps import has_groups, read_first
 
 if TYPE_CHECKING:
     from flows.surprise_mask import MaskSummary
@@ -49,19 +50,19 @@ def job_of(folder: Path, policy: Path, output: Path, tokenizer: Path | None, how
         raise ConfigError(
             "give --tokenizer (token masks for training that model) or --redact (texts for release), one of them"
         )
-    frozen, scored = open_policy(policy), open_scores(folder)
+    frozen, scored = open_policy(policy), open_scores(folder, read_first)  # all may be more than the memory holds
     check_reference(frozen, scored, policy)
     try:
         scored.scores(frozen.conditioning)
     except ScoresUnfit as error:
         raise ConfigError(f"{policy}: {error}") from error
-    if frozen.procedure.propagation is not None and (scored.groups < 0).all():
+    home, target = folder.resolve(), output.resolve()
+    if frozen.procedure.propagation is not None and not has_groups(home.parent, home.name):
         raise ConfigError(f"{policy}: it propagates within groups, and no document of {folder} has one")
     from tasks.surprise.masking.steps import MaskJob, load_tokenizer
 
     if tokenizer is not None:
         load_tokenizer(tokenizer)
-    home, target = folder.resolve(), output.resolve()
     return MaskJob(
         scores_root=home.parent,
         scores=home.name,

@@ -1,6 +1,7 @@
 """Scores, labels and policies that a person names by their files."""
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,17 @@ import polars as pl
 from pydantic import ValidationError
 
 from flows.config import ConfigError
+from tasks.surprise.documents import Document
+from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
 from tasks.surprise.policy import Policy, PolicyMismatch
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
 from tasks.surprise.store.steps import read_scores
 
+Documents = tuple[ScoredSet, Sequence[Document]]  # as scored, and the same ones with the labels that count
 
-def open_scores(folder: Path) -> ScoredSet:
-    """Return all scored documents under ``folder``, which is ``<root>/<data set>``.
+
+def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet] = read_scores) -> ScoredSet:
+    """Return scored documents under ``folder``, which is ``<root>/<data set>``: all, or those that ``read`` reads.
 
     Raises:
         ConfigError: there is no such folder, or no scores of one model in it.
@@ -23,19 +28,32 @@ def open_scores(folder: Path) -> ScoredSet:
     if not home.is_dir():
         raise ConfigError(f"{folder}: no such folder; scores are in the folder that `privasis surprise score` names")
     try:
-        return read_scores(home.parent, home.name)
+        return read(home.parent, home.name)
     except ScoresUnfit as error:
         raise ConfigError(f"{folder}: {error}") from error
     except ValueError as error:  # a name that no data set can have
         raise ConfigError(f"{folder}: not a data set: {error}") from error
 
 
-def labelled(scored: ScoredSet, folder: Path) -> ScoredSet:
-    """Restrict to the documents that somebody looked at: of the others, no label means nothing.
+def open_labelled(folder: Path, labels: Path | None) -> Documents:
+    """Return the documents to calibrate or to judge on: with the labels of a file, or with their own.
+
+    Without a file, documents that nobody looked at are left out: of them, no label means nothing.
 
     Raises:
-        ConfigError: nobody looked at any.
+        ConfigError: no document is labelled, or the file does not fit.
     """
+    scored = open_scores(folder)
+    if labels is None:
+        kept = _labelled(scored, folder)
+        return kept, kept.documents
+    try:
+        return scored, with_labels(scored.documents, read_labels(labels))
+    except LabelsUnfit as error:
+        raise ConfigError(f"{labels}: {error}") from error
+
+
+def _labelled(scored: ScoredSet, folder: Path) -> ScoredSet:
     if not scored.labelled.any():
         raise ConfigError(
             f"{folder}: none of {len(scored)} documents is labelled: give --labels, a file of"

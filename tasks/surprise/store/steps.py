@@ -37,6 +37,44 @@ def read_scores(root: Path, dataset: str) -> ScoredSet:
     return _filled(whole, store.read("scores"))
 
 
+def read_first(root: Path, dataset: str) -> ScoredSet:
+    """Return the documents of the first shard that has some, few enough to look at how all were scored.
+
+    Raises:
+        ScoresUnfit: there are none, or shards differ in model, tokenizer or prompts.
+        ManifestCorrupt, TableDamaged, SchemaMismatch: files of the data set are damaged.
+    """
+    store = scores_store(root, dataset)
+    whole = _empty(store)
+    for shard, record in store.manifest.records().items():
+        if record.files["scores"].rows:
+            return _filled(whole, store.read_shard("scores", shard))
+    return whole
+
+
+def read_document(root: Path, dataset: str, document_id: str) -> ScoredSet:
+    """Return one scored document, or an empty set where there is none of that id; no other text is read.
+
+    Raises:
+        ScoresUnfit: nothing is scored, or shards differ in model, tokenizer or prompts.
+        ManifestCorrupt, TableDamaged, SchemaMismatch: files of the data set are damaged.
+    """
+    store = scores_store(root, dataset)
+    whole = _empty(store)
+    for shard in store.manifest.shards():
+        place = pc.index(store.read_shard("scores", shard, ["document_id"])["document_id"], document_id).as_py()
+        if place >= 0:
+            return _filled(whole, store.read_shard("scores", shard).slice(place, 1))
+    return whole
+
+
+def has_groups(root: Path, dataset: str) -> bool:
+    """Tell whether a scored document has a group."""
+    store = scores_store(root, dataset)
+    read = (store.read_shard("scores", shard, ["group"])["group"] for shard in store.manifest.shards())
+    return any(column.null_count < len(column) for column in read)
+
+
 def read_pieces(root: Path, dataset: str, tokens: int = PIECE_TOKENS) -> Iterator[ScoredSet]:
     """Yield all scored documents of a data set in pieces of about so many tokens; no group is cut in two.
 

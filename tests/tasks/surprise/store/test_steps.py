@@ -11,7 +11,15 @@ from infra.shards.ranges import ShardRange
 from tasks.records import SCORE_REJECTS
 from tasks.surprise.policy import Unprompted
 from tasks.surprise.scored import ScoresUnfit
-from tasks.surprise.store.steps import pieces, read_pieces, read_scores, scores_store
+from tasks.surprise.store.steps import (
+    has_groups,
+    pieces,
+    read_document,
+    read_first,
+    read_pieces,
+    read_scores,
+    scores_store,
+)
 from tests.tasks.surprise.score_tables import MODEL, TOKENIZER, score_row, score_table
 
 NOTES: dict[str, Any] = {"reference": {"model": MODEL, "tokenizer_sha256": TOKENIZER}, "prompts": {}}
@@ -47,6 +55,19 @@ def test_all_shards_are_read_in_the_order_of_the_input(root: Path) -> None:
     assert scored.ids == [f"d{index}" for index in range(7)]
     assert scored.reference.model == MODEL
     assert scored.batch(Unprompted()).tokens.size == 28
+
+
+def test_one_document_or_the_first_few_are_read_without_the_others(root: Path) -> None:
+    assert read_first(root, "set").ids == ["d0", "d1", "d2", "d3"]
+    assert read_document(root, "set", "d5").table.to_pylist() == read_scores(root, "set").take([5]).table.to_pylist()
+    assert len(read_document(root, "set", "gone")) == 0
+
+
+def test_groups_are_seen_wherever_they_are(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert has_groups(root, "set")
+    other = tmp_path_factory.mktemp("other")
+    commit(other, 0, [score_row(0, "abcd")])
+    assert not has_groups(other, "set")
 
 
 def test_a_piece_holds_whole_groups_from_wherever_they_lie(root: Path) -> None:
