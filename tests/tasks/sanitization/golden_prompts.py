@@ -19,7 +19,7 @@ from tests.tasks.sanitization.script import honest
 FOLDER = Path(__file__).parent / "golden"
 RENEW = "python -m tests.tasks.sanitization.golden_prompts"
 CONFIG = SanitizationConfig(chunk_characters=128, omit_members_share=0)
-RECORD = source(record_id="r-00000007-00000006")  # targets of both labels, a group with its members, something to keep
+RECORD = source(record_id="r-00000007-00000001")  # targets of both labels, a group with its members, something to keep
 
 
 def rendered() -> dict[str, str]:
