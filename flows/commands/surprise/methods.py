@@ -1,5 +1,6 @@
 """Methods beside Surprise Masking, by the names that a command line gives them."""
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -17,7 +18,8 @@ from tasks.surprise.policy import Unit
 
 NAMES = (
     "oracle, random (as many tokens as the first policy masks) or random:SHARE, goldfish:K, goldfish-reference:K, stm"
-    " or stm:PERPLEXITY, detect-secrets, credsweeper, presidio, opf:MODEL, opf-log-odds:MODEL; policy, the first one;"
+    " or stm:PERPLEXITY, detect-secrets, credsweeper, presidio or presidio:SPACY_MODEL, opf:MODEL (decoded by Viterbi),"
+    " opf-argmax:MODEL, opf-log-odds:MODEL; policy, the first one;"
     " unions such as 'policy|credsweeper', intersections such as 'policy&credsweeper', and 'credsweeper~policy': its"
     " union with the policy tuned on what it leaves of the --validation data"
 )
@@ -56,7 +58,7 @@ def method_of(text: str, around: Surroundings) -> Method:
             return join(tuple(method_of(part.strip(), around) for part in text.split(sign)))
     name, _, argument = text.partition(":")
     make = _METHODS.get(name)
-    if make is None:
+    if make is None or (argument and name in _WITHOUT_ARGUMENT):
         raise Misspelled(f"--method {text}: there are {NAMES}")
     try:
         return make(argument, around)
@@ -129,9 +131,10 @@ def _credsweeper(argument: str, around: Surroundings) -> Method:
 def _presidio(argument: str, around: Surroundings) -> Method:
     from infra.detectors.presidio import Presidio  # an extra
 
-    return Detected(Presidio())
+    return Detected(Presidio(argument) if argument else Presidio())
 
 
+@functools.lru_cache(maxsize=1)  # decoded and by log odds, it is one model, asked once
 def _classifier(model: str) -> Remembering:
     from infra.detectors.privacy_filter import OPENAI_PRIVACY_FILTER, PrivacyFilter  # torch: an extra
 
@@ -142,10 +145,15 @@ def _opf(argument: str, around: Surroundings) -> Method:
     return Decoded(_classifier(argument))
 
 
+def _opf_argmax(argument: str, around: Surroundings) -> Method:
+    return Decoded(_classifier(argument), "argmax", name="OPF argmax")
+
+
 def _opf_log_odds(argument: str, around: Surroundings) -> Method:
     return LogOdds(_classifier(argument))
 
 
+_WITHOUT_ARGUMENT = ("policy", "oracle", "detect-secrets", "credsweeper")
 _METHODS: Mapping[str, Callable[[str, Surroundings], Method]] = {
     "policy": _policy,
     "oracle": lambda argument, around: Oracle(),
@@ -157,5 +165,6 @@ _METHODS: Mapping[str, Callable[[str, Surroundings], Method]] = {
     "credsweeper": _credsweeper,
     "presidio": _presidio,
     "opf": _opf,
+    "opf-argmax": _opf_argmax,
     "opf-log-odds": _opf_log_odds,
 }
