@@ -7,7 +7,7 @@ line adds it. The library reads files, so each text lies in a temporary folder w
 import logging
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from infra.detectors.places import Lines, Span
@@ -18,6 +18,9 @@ from detect_secrets.settings import default_settings  # noqa: E402
 
 if warnings.showwarning is not _show_warning:
     logging.captureWarnings(False)  # importing the library turns this on for the whole process
+
+
+LONGEST_NAME = 60  # characters: of up to four bytes each, and file systems take 255 bytes
 
 
 class DetectSecrets:
@@ -36,7 +39,13 @@ class DetectSecrets:
             Spans of each text, in any order; they may overlap.
         """
         with TemporaryDirectory(prefix="privasis-") as folder, default_settings():
-            return [_scan(text, Path(folder) / Path(path).name) for text, path in zip(texts, paths, strict=True)]
+            return [_scan(text, Path(folder) / file_name(path)) for text, path in zip(texts, paths, strict=True)]
+
+
+def file_name(path: str) -> str:
+    """Give the name that a text lies under while it is scanned: a path may say anything, its ending is what counts."""
+    name = PurePosixPath(path.replace("\0", "")).name
+    return "text.txt" if name in ("", "..") else name[-LONGEST_NAME:]
 
 
 def _scan(text: str, file: Path) -> list[Span]:

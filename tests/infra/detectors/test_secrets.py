@@ -10,7 +10,7 @@ pytest.importorskip("detect_secrets", reason="needs the extra `detectors`")
 pytest.importorskip("credsweeper", reason="needs the extra `detectors`")
 
 from infra.detectors.credsweeper import CredSweeper
-from infra.detectors.detect_secrets import DetectSecrets
+from infra.detectors.detect_secrets import DetectSecrets, file_name
 from infra.detectors.places import Lines
 from tests.infra.detectors.network import refused
 
@@ -75,6 +75,18 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     DetectSecrets()(TEXTS, PATHS)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("a/b.py", "b.py"), ("", "text.txt"), ("/", "text.txt"), ("a/..", "text.txt"), ("a\0.py", "a.py")],
+)
+def test_a_path_that_names_no_file_is_that_of_a_plain_text(path: str, name: str) -> None:
+    assert file_name(path) == name
+
+
+def test_a_file_whose_name_no_disk_takes_is_scanned_by_its_ending() -> None:
+    assert values([TEXTS[0]], DetectSecrets()([TEXTS[0]], ["é" * 300 + ".py"])) == [{PASSWORD}]
 
 
 def test_lone_surrogates_and_form_feeds_move_no_span() -> None:
