@@ -79,9 +79,9 @@ def _best(hits: I64, collateral: I64, targets: int, others: int, goal: Goal) -> 
     """Place of the best pair, in the flattened table; None where none meets the goal."""
     match goal:
         case TargetRecall(recall=recall):
-            met, value = hits >= recall * targets, np.zeros(hits.shape)
+            met, value = hits / targets >= recall, np.zeros(hits.shape)  # as ``calibrate`` compares
         case RecallUnderCap(collateral=cap):
-            met, value = (collateral <= cap * others) & (hits > 0), hits.astype(np.float64)
+            met, value = (collateral / max(others, 1) <= cap) & (hits > 0), hits.astype(np.float64)
         case BestF1():
             met, value = hits > 0, 2 * hits / (hits + collateral + targets)
     if not met.any():

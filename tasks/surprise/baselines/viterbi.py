@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tasks.surprise.rows import F64, I64, Bool
 
 F32 = npt.NDArray[np.float32]
+I16 = npt.NDArray[np.int16]
 
 
 def best_paths(emitted: Sequence[F32], transitions: F64, may_begin: Bool, may_end: Bool) -> list[I64]:
@@ -44,7 +45,7 @@ def best_paths(emitted: Sequence[F32], transitions: F64, may_begin: Bool, may_en
     return paths
 
 
-def _advance(emitted: Sequence[F32], transitions: F64, may_begin: Bool) -> tuple[F64, list[I64]]:
+def _advance(emitted: Sequence[F32], transitions: F64, may_begin: Bool) -> tuple[F64, list[I16]]:
     """Go through texts, the longest first: score of the best path to each last label, and how it came there.
 
     Returns:
@@ -52,14 +53,14 @@ def _advance(emitted: Sequence[F32], transitions: F64, may_begin: Bool) -> tuple
         L).
     """
     scores = np.where(may_begin, np.array([text[0] for text in emitted], dtype=np.float64), -np.inf)
-    back: list[I64] = []
+    back: list[I16] = []
     running = len(emitted)
     for place in range(1, len(emitted[0])):
         while len(emitted[running - 1]) <= place:
             running -= 1
         steps = scores[:running, :, None] + transitions
         best = steps.argmax(axis=1)
-        back.append(best)
+        back.append(best.astype(np.int16))  # one for each label of each token: most of what is held
         here = np.array([text[place] for text in emitted[:running]], dtype=np.float64)
         scores[:running] = np.take_along_axis(steps, best[:, None], axis=1)[:, 0] + here
     return scores, back
