@@ -126,6 +126,11 @@ def test_a_later_group_is_what_earlier_targets_have_left_of_it_and_there_are_as_
     for targets in many(source(groups=groups), EQUAL, wanted)[:300]:
         sizes = [len(target.attributes) for target in targets if target.is_group]
         assert sizes == [3, 2, 2][: len(targets)]
+    few = [
+        targets for targets in many(source(groups=groups), EQUAL, SanitizationConfig()) if len(targets) <= len(groups)
+    ]
+    kinds = Counter(target.is_group for targets in few for target in targets)
+    assert fit([kinds[True], kinds[False]], [0.6, 0.4])
 
 
 def test_two_targets_are_never_called_the_same() -> None:
