@@ -10,6 +10,7 @@ from flows.budget import Budget, committed_usd
 from flows.config import RunConfig
 from flows.engines import engines, planned_job
 from flows.progress import shown
+from flows.status import published
 from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
 from infra.ray.cluster import Size, cluster
@@ -90,6 +91,7 @@ def _on_workers(run: RunConfig, job: SanitizationJob, planned: Plan) -> tuple[Sh
         # Sanitization draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
+        published(pool, job.store().layout, planned, rows, budget),
         shown(pool, rows, budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = sanitize_shard.map(names, unmapped(job), unmapped(pool))

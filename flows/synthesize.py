@@ -12,6 +12,7 @@ from flows.budget import Budget, committed_usd
 from flows.config import RunConfig
 from flows.engines import engines, job_of, planned_job
 from flows.progress import shown
+from flows.status import published
 from infra.interrupts import interrupts
 from infra.ray.cluster import Size, cluster
 from infra.ray.keeper import ray_keeper
@@ -65,6 +66,7 @@ def _on_workers(run: RunConfig, job: SynthesisJob, planned: Plan) -> tuple[Shard
         ray_keeper(partial(reservoir, job.root, job.dataset, job.seed)) as keeper,
         WorkerPool(run.workers, keeper, limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
+        published(pool, job.store().layout, planned, sum(map(len, planned.todo)), budget),
         shown(pool, sum(map(len, planned.todo)), budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = synthesize_shard.map(names, unmapped(job), unmapped(pool))

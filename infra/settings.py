@@ -14,6 +14,7 @@ class Settings(BaseSettings):
 
     cache: Path = Field(default=Path.home() / ".cache" / "privasis", description="assembled model files live here")
     ray_address: str | None = Field(default=None, description="an existing Ray cluster; none starts a local one")
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="where a run answers Prometheus; 0 takes any free")
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,9 @@ from infra.llm.limiter import Limiter, LocalLimiter
 from infra.ray.cluster import ClusterUnusable
 from infra.ray.job import Job, Shared, WorkerContext
 from infra.ray.keeper import Keeper
+from infra.ray.watched import WatchedKeeper, WatchedLimiter, WatchedShared, Watching
+from infra.run_state import Waits, WorkerLook
+from infra.shards.lease import LeaseHeld
 
 R = TypeVar("R")
 Progress = dict[str, dict[str, int]]  # by job, then by the job's own counters
@@ -33,7 +36,7 @@ class ShardWorker:
         self._shared = Shared()
         self._stopping = asyncio.Event()
         self._tasks: dict[str, asyncio.Task[Any]] = {}
-        self._progress: dict[str, Counter[str]] = {}
+        self._watching = Watching()
 
     async def run(self, name: str, job: Job[R], keeper: Keeper, limiter: Limiter) -> R:
         """Run ``job`` to its end and return its receipt.
@@ -46,9 +49,16 @@ class ShardWorker:
             raise JobStopped(f"{name}: not started, the run is stopping")
         if name in self._tasks:
             raise RuntimeError(f"{name}: already runs in this worker; wait for it and try again")
-        context = WorkerContext(keeper, self._stopping, limiter=limiter, _shared=self._shared)
-        task = asyncio.create_task(job(context))
-        self._tasks[name], self._progress[name] = task, context.progress
+        progress: Counter[str] = Counter()
+        watch = self._watching.begin(name, progress)
+        context = WorkerContext(
+            WatchedKeeper(keeper, watch),
+            self._stopping,
+            progress,
+            WatchedLimiter(limiter, self._watching),
+            WatchedShared(self._shared, watch, self._watching),
+        )
+        task = self._tasks[name] = asyncio.create_task(job(context))
         try:
             return await task
         except asyncio.CancelledError:
@@ -56,14 +66,15 @@ class ShardWorker:
                 raise
             raise JobStopped(f"{name}: stopped before its end; run it again and it goes on") from None
         finally:
-            del self._tasks[name], self._progress[name]
+            del self._tasks[name]
+            self._watching.end(name, well=task.done() and not task.cancelled() and task.exception() is None)
 
     async def ready(self) -> None:
         """Answer, which means that the actor is up."""
 
-    async def progress(self) -> Progress:
-        """Return the counters of the jobs running now."""
-        return {name: dict(counter) for name, counter in self._progress.items()}
+    async def look(self) -> WorkerLook:
+        """Return what the jobs running now have done and wait for, and what the process has counted."""
+        return self._watching.look()
 
     async def stop(self, drain_s: float) -> None:
         """Admit nothing more, give what runs ``drain_s`` to end, then cancel it; close what the jobs shared."""
@@ -112,7 +123,9 @@ class WorkerPool:
         self._jobs_each = jobs_each
         self._ready_s = ready_s
         self._load = [0] * workers
-        self._changed = threading.Condition()  # guards _load and _stopping
+        self._idle_jobs: dict[str, Waits] = {}  # those that no worker has in hand, and what they wait for
+        self._done = 0
+        self._changed = threading.Condition()  # guards these and _stopping
         self._stopping = False
         self._ending = threading.Lock()  # held by the thread that ends the workers
         self._ended = False
@@ -141,33 +154,46 @@ class WorkerPool:
         from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
         index = self._take(name)
+        end: Waits | None = "another attempt"
         try:
             self._wait_until_ready(name, index)
             receipt: R = ray.get(self._workers[index].run.remote(name, job, self._keeper, self._limiter))
+            end = None
         except RayTaskError as error:
+            end = "lease" if isinstance(error.cause, LeaseHeld) else end
             raise error.cause from error
         except (RayActorError, GetTimeoutError) as error:
             if self._stopping:
                 raise JobStopped(f"{name}: did not end in time and was cut off; run it again and it goes on") from error
             raise WorkerDied(f"{name}: worker {index} died: {error}") from error
         finally:
-            self._give_back(index)
+            self._give_back(index, name, end)
         return receipt
 
     def progress(self, timeout_s: float = 1.0) -> Progress:
         """Return the counters of all jobs running now; those of a worker that does not answer in time are missing."""
+        looks = self.looks(timeout_s)
+        return {job.name: dict(job.counters) for look in looks if look is not None for job in look.jobs}
+
+    def looks(self, timeout_s: float = 1.0) -> list[WorkerLook | None]:
+        """Return what each worker says of itself; None of one that does not answer in time."""
         import ray
         from ray.exceptions import RayActorError
 
-        asked = [worker.progress.remote() for worker in self._workers]
-        answered, _ = ray.wait(asked, num_returns=len(asked), timeout=timeout_s)
-        found: Progress = {}
-        for answer in answered:
+        asked = [worker.look.remote() for worker in self._workers]
+        answered = set(ray.wait(asked, num_returns=len(asked), timeout=timeout_s)[0])
+        found: list[WorkerLook | None] = []
+        for answer in asked:
             try:
-                found |= ray.get(answer)
+                found.append(ray.get(answer) if answer in answered else None)
             except RayActorError:  # it died a moment ago: whoever waits for its jobs is told
-                continue
+                found.append(None)
         return found
+
+    def jobs(self) -> tuple[int, int, dict[Waits, int]]:
+        """Return how many jobs are done, how many workers have in hand, and what the others wait for."""
+        with self._changed:
+            return self._done, sum(self._load), dict(Counter(self._idle_jobs.values()))
 
     def stop(self, drain_s: float = DRAIN_S) -> None:
         """End the workers: no new jobs, ``drain_s`` for those running, then cancel them. Returns when all is over."""
@@ -210,14 +236,20 @@ class WorkerPool:
 
     def _take(self, name: str) -> int:
         with self._changed:
+            self._idle_jobs[name] = "worker"
             self._changed.wait_for(lambda: self._stopping or min(self._load) < self._jobs_each)
             if self._stopping:
                 raise JobStopped(f"{name}: not started, the run is stopping")
             index = self._load.index(min(self._load))
             self._load[index] += 1
+            del self._idle_jobs[name]
             return index
 
-    def _give_back(self, index: int) -> None:
+    def _give_back(self, index: int, name: str, end: Waits | None) -> None:
         with self._changed:
             self._load[index] -= 1
+            if end is None:
+                self._done += 1
+            else:
+                self._idle_jobs[name] = end
             self._changed.notify_all()

@@ -26,6 +26,7 @@ COMMANDS = (
     "sanitize",
     "preview",
     "estimate",
+    "status",
     "cost",
     "check-identities",
     "shards status",

@@ -1,0 +1,289 @@
+"""Watches what the jobs of a worker wait for, from outside of them: all they wait for comes from their context."""
+
+import os
+import re
+import socket
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from infra.histogram import SECONDS, TOKENS, Histogram
+from infra.llm.limiter import Demand, Grant, Limiter, Terms
+from infra.llm.retry import CallCounters
+from infra.llm.types import Backend, Embedder, Reply, Request
+from infra.ray.job import Shared
+from infra.ray.keeper import F32, Keeper
+from infra.run_state import (
+    JobState,
+    ServerState,
+    StepState,
+    Waits,
+    WorkerLook,
+    servers_of,
+    sum_waits,
+)
+
+T = TypeVar("T")
+
+NO_STEP = "other"
+_SECRETS = re.compile(r"//[^/@\s]*@")  # a name and a password in an address
+_WORDS: Mapping[str, Waits] = {
+    "a free place": "engine queue",
+    "the rate limit": "rate limit",
+    "the server's pause": "rate limit",
+    "a server that is down": "server down",
+    "a model that is gone": "server down",
+}
+
+
+class _Step:
+    """The answered calls of one step to one model."""
+
+    __slots__ = ("answering", "completion", "prompt", "seconds")
+
+    def __init__(self) -> None:
+        self.seconds, self.answering = Histogram(SECONDS), Histogram(SECONDS)
+        self.prompt, self.completion = Histogram(TOKENS), Histogram(TOKENS)
+
+    def state(self, step: str, model: str) -> StepState:
+        return StepState(
+            step=step,
+            model=model,
+            seconds=self.seconds.spread(),
+            answering=self.answering.spread(),
+            prompt=self.prompt.spread(),
+            completion=self.completion.spread(),
+        )
+
+
+@dataclass(slots=True)
+class JobWatch:
+    """What one job has open now.
+
+    Attributes:
+        counters: the job's own.
+        asking: calls, by model.
+        embedding: likewise.
+        pool: visits to the keeper.
+        has_begun: whether it has asked for anything yet.
+    """
+
+    counters: Counter[str]
+    asking: Counter[str] = field(default_factory=Counter)
+    embedding: Counter[str] = field(default_factory=Counter)
+    pool: int = 0
+    has_begun: bool = False
+
+    def phase(self) -> Waits | None:
+        """Say what a job waits for that has nothing open: its chains wait for nothing else, so they are no more."""
+        if self.pool or self.asking.total() or self.embedding.total():
+            return None
+        return "disk" if self.has_begun or self.counters else "start"
+
+
+class Watching:
+    """The books of one worker process: written on its event loop, without locks."""
+
+    def __init__(self) -> None:
+        self._process = uuid.uuid4().hex
+        self._jobs: dict[str, JobWatch] = {}
+        self._finished: Counter[str] = Counter()
+        self._steps: dict[tuple[str, str], _Step] = {}
+        self._servers: dict[tuple[str, str], ServerState] = {}
+        self._counters: dict[int, tuple[str, CallCounters]] = {}
+
+    def begin(self, name: str, counters: Counter[str]) -> JobWatch:
+        """Begin to watch a job."""
+        watch = self._jobs[name] = JobWatch(counters)
+        return watch
+
+    def end(self, name: str, *, well: bool) -> None:
+        """Forget a job; what one that failed has counted will be counted by the next that tries."""
+        job = self._jobs.pop(name)
+        if well:
+            self._finished.update(job.counters)
+
+    def answered(self, request: Request, model: str, seconds: float, reply: Reply) -> None:
+        """Count an answer; of the step's name only the kind, what follows a dash are numbers and names."""
+        key = (request.tags.get("step", NO_STEP).partition("-")[0], model)
+        step = self._steps.get(key)
+        if step is None:
+            step = self._steps[key] = _Step()
+        step.seconds.add(seconds)
+        step.answering.add(reply.latency_s)
+        step.prompt.add(reply.usage.prompt)
+        step.completion.add(reply.usage.completion)
+
+    def note_client(self, model: str, client: object) -> None:
+        """Remember a client that counts its failed tries."""
+        counters = getattr(client, "counters", None)
+        if isinstance(counters, CallCounters):
+            self._counters[id(counters)] = (model, counters)
+
+    def note_visit(self, server: str, demand: Demand, grant: Grant) -> None:
+        """Remember what a client told the limiter, and what it was told."""
+        name = _SECRETS.sub("//", server)
+        self._servers[server, demand.client] = ServerState(
+            server=name, open=demand.open, waiting=demand.waiting, width=grant.width, waits_for=grant.waits_for
+        )
+
+    def look(self) -> WorkerLook:
+        """Return all of it as it is now."""
+        failures: dict[str, Counter[str]] = {}
+        for model, counters in self._counters.values():
+            failures.setdefault(model, Counter()).update(counters.failures)
+        return WorkerLook(
+            process=self._process,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            jobs=tuple(JobState(name=name, counters=dict(job.counters)) for name, job in self._jobs.items()),
+            finished=dict(self._finished),
+            waits=self._waits(),
+            servers=servers_of(self._servers.values()),
+            steps=tuple(step.state(*key) for key, step in self._steps.items()),
+            failures={model: dict(kinds) for model, kinds in failures.items() if kinds},
+        )
+
+    def _waits(self) -> dict[Waits, int]:
+        jobs = self._jobs.values()
+        phases = Counter(phase for job in jobs if (phase := job.phase()) is not None)
+        waits: list[Mapping[Waits, int]] = [phases, {"pool": sum(job.pool for job in jobs)}]
+        for kind, open_calls in (
+            ("engine", sum((job.asking for job in jobs), Counter[str]())),
+            ("embedding", sum((job.embedding for job in jobs), Counter[str]())),
+        ):
+            waits += [self._calls_of(model, cast(Waits, kind), calls) for model, calls in open_calls.items()]
+        return {reason: count for reason, count in sum_waits(waits).items() if count}
+
+    def _calls_of(self, model: str, kind: Waits, calls: int) -> Mapping[Waits, int]:
+        """Divide the open calls to a model by what they wait for; the limiter's view may be a second old."""
+        servers = [state for state in self._servers.values() if state.server.endswith(f" {model}")]
+        if not servers:  # one that shares its limit with nobody
+            return {kind: calls}
+        waits: Counter[Waits] = Counter()
+        for state in servers:
+            queued = min(state.waiting, calls - waits.total())
+            waits[_WORDS.get(state.waits_for, "engine queue")] += queued
+        sent = min(calls - waits.total(), sum(state.open for state in servers))
+        waits[kind] += sent
+        waits["next try"] += calls - waits.total()
+        return waits
+
+
+class WatchedBackend:
+    """A backend that another has opened, as one job sees it."""
+
+    def __init__(self, backend: Backend, job: JobWatch, watching: Watching) -> None:
+        self.model = backend.model
+        self._backend, self._job, self._watching = backend, job, watching
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer ``request``; errors as of the backend."""
+        asking, model = self._job.asking, self.model
+        self._job.has_begun = True
+        asking[model] += 1
+        began = time.monotonic()
+        try:
+            reply = await self._backend.complete(request)
+        finally:
+            asking[model] -= 1
+        self._watching.answered(request, model, time.monotonic() - began, reply)
+        return reply
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Leave it open: it is not ours."""
+
+
+class WatchedEmbedder:
+    """An embedder that another has opened, as one job sees it."""
+
+    def __init__(self, embedder: Embedder, job: JobWatch) -> None:
+        self.model, self.dimension = embedder.model, embedder.dimension
+        self._embedder, self._job = embedder, job
+
+    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return unit vectors of shape (len(texts), dimension); errors as of the embedder."""
+        embedding, model = self._job.embedding, self.model
+        self._job.has_begun = True
+        embedding[model] += 1
+        try:
+            return await self._embedder.embed(texts)
+        finally:
+            embedding[model] -= 1
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Leave it open: it is not ours."""
+
+
+@dataclass(frozen=True)
+class WatchedKeeper:
+    """The keeper, as one job sees it."""
+
+    keeper: Keeper
+    job: JobWatch
+
+    async def add(self, vectors: F32) -> None:
+        """Offer accepted vectors, shape (m, d)."""
+        self.job.pool += 1
+        try:
+            await self.keeper.add(vectors)
+        finally:
+            self.job.pool -= 1
+
+    async def sample(self, n: int, seed: int) -> F32:
+        """Draw up to ``n`` of the vectors held, shape (k, d)."""
+        self.job.pool += 1
+        try:
+            return await self.keeper.sample(n, seed)
+        finally:
+            self.job.pool -= 1
+
+    async def size(self) -> int:
+        """Count the vectors held."""
+        return await self.keeper.size()
+
+
+@dataclass(frozen=True)
+class WatchedLimiter:
+    """The limiter, as the clients of one process see it."""
+
+    limiter: Limiter
+    watching: Watching
+
+    async def exchange(self, server: str, terms: Terms, demand: Demand) -> Grant:
+        """Report, and get a grant; see ``infra.llm.limiter.Limiter``."""
+        grant = await self.limiter.exchange(server, terms, demand)
+        self.watching.note_visit(server, demand, grant)
+        return grant
+
+
+class WatchedShared(Shared):
+    """What all jobs of a process use together, as one job sees it: models are watched, all else is handed on."""
+
+    def __init__(self, shared: Shared, job: JobWatch, watching: Watching) -> None:
+        super().__init__()
+        self._all, self._job, self._watching = shared, job, watching
+
+    async def get(self, key: Hashable, make: Callable[[], AbstractAsyncContextManager[T]]) -> T:
+        """Return what ``make`` opens, or has opened for another job."""
+        found: Any = await self._all.get(key, make)
+        if callable(getattr(found, "complete", None)):
+            self._watching.note_client(found.model, found)
+            found = WatchedBackend(found, self._job, self._watching)
+        elif callable(getattr(found, "embed", None)):
+            self._watching.note_client(found.model, found)
+            found = WatchedEmbedder(found, self._job)
+        return cast(T, found)
