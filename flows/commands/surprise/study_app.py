@@ -8,8 +8,11 @@ from typer import Argument, Option
 
 def study(
     benchmark: Annotated[
-        Literal["dead-code", "creddata", "presidio-research", "hallmark"],
-        Argument(metavar="BENCHMARK", help="dead-code (MBPP and HumanEval), creddata, presidio-research or hallmark."),
+        Literal["dead-code", "creddata", "presidio-research", "hallmark", "piibench"],
+        Argument(
+            metavar="BENCHMARK",
+            help="dead-code (MBPP and HumanEval), creddata, presidio-research, hallmark or piibench.",
+        ),
     ],
     data: Annotated[Path, Option(metavar="DIR", help="Folder with the benchmark's published files.")],
     output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Where results and scores go.")] = Path(

@@ -1,10 +1,10 @@
-"""The four benchmarks that one command each reproduces: their documents, splits, setting, and methods beside it."""
+"""The benchmarks that one command each reproduces: their documents, splits, setting, and methods beside it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.corpora import creddata, hallmark, presidio_research
+from tasks.corpora import creddata, hallmark, piibench, presidio_research
 from tasks.corpora.corpus import Corpus, Split
 from tasks.corpora.dead_code.poison import HUMANEVAL_ATTACKS, MBPP_ATTACK, Passes, poison
 from tasks.corpora.dead_code.programs import read_humaneval, read_mbpp
@@ -109,6 +109,18 @@ def _presidio_research(folder: Path, passes: Passes) -> Prepared:
     return _split(corpus, presidio_research.split, [Counted("texts", len(corpus.documents), 750)])
 
 
+def _piibench(folder: Path, passes: Passes) -> Prepared:
+    split, validation, test = piibench.split(folder)
+    documents = [*split.validation, *split.application]
+    fold = Fold(("validation", _ids(split.validation)), {"application": _ids(split.application)})
+    counted = [
+        Counted("validation records", len(split.validation), 10_000),
+        Counted("test records", len(split.application), 100_002),
+        Counted("labelled spans in the test", sum(len(document.labels) for document in split.application), 308_421),
+    ]
+    return Prepared(documents, [fold], counted, [*validation.rejects, *test.rejects])
+
+
 def _hallmark(folder: Path, passes: Passes) -> Prepared:
     corpus = hallmark.read(folder)
     fabricated = sum(document.strata["kind"] == hallmark.FABRICATED for document in corpus.documents)
@@ -154,6 +166,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             (),
             _presidio_research,
         ),
+        Benchmark("piibench", "Personal data (PIIBench)", "piibench", _PROSE, ("random", "stm"), (), _piibench),
         Benchmark("hallmark", "Fabricated citations (HALLMARK)", "hallmark", _PROSE, (), (), _hallmark),
     )
 }

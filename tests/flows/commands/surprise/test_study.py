@@ -7,7 +7,7 @@ from flows.commands.surprise.study import run
 from flows.config import ConfigError
 
 
-@pytest.mark.parametrize("benchmark", ["dead-code", "creddata", "presidio-research", "hallmark"])
+@pytest.mark.parametrize("benchmark", ["dead-code", "creddata", "presidio-research", "hallmark", "piibench"])
 def test_a_folder_without_the_benchmark_is_told_before_anything_starts(benchmark: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"no \S+ .*in it or in one of its folders") as told:
         run(benchmark, tmp_path, tmp_path / "out", None, (), 1)
