@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +95,7 @@ def _weights(folder: Path) -> Path:
 
 
 @contextmanager
-def ready(asked: ModelAsked, *, patience: dict[str, float] | None = None) -> Iterator[Ready]:
+def ready(asked: ModelAsked, *, patience: Mapping[str, float] | None = None) -> Iterator[Ready]:
     """Start what the model needs for the length of the block.
 
     Args:

@@ -81,6 +81,8 @@ def _job(flags: CleanFlags) -> CleaningJob:
 
 def _one(flags: CleanFlags) -> None:
     job, text = _job(flags), _read(flags.source)
+    if flags.output is not None and _is_same(flags.output, flags.source):
+        raise ConfigError(f"--output {flags.output}: is the text itself, which would be lost: give another name")
     try:
         cleaned, report = clean_one(text, job)
     except CleaningFailed as failed:
@@ -136,6 +138,10 @@ def _target(flags: CleanFlags) -> Path:
     if target.exists() and not journals_of(target).exists():
         raise ConfigError(f"--output {target}: is there already: give another name, or delete it")
     return target
+
+
+def _is_same(target: Path, source: str) -> bool:
+    return source != "-" and target.exists() and target.samefile(source)
 
 
 def _read(source: str) -> str:

@@ -29,7 +29,7 @@ class FolderBatch:
         if not self._paths:
             raise BatchUnusable(f"{source}: no files in it")
         self._rejects_path = rejects_beside(self._target, "")
-        self._target.mkdir(parents=True, exist_ok=True)
+        self._target.parent.mkdir(parents=True, exist_ok=True)
         self._rejects = hidden(self._rejects_path).open("w", encoding="utf-8")
 
     def _found(self) -> Iterator[Path]:
@@ -66,6 +66,7 @@ class FolderBatch:
 
     def finish(self) -> None:
         """See ``Batch.finish``."""
+        self._target.mkdir(exist_ok=True)  # though no text may have been cleaned
         self._rejects.close()
         hidden(self._rejects_path).replace(self._rejects_path)
 

@@ -30,13 +30,12 @@ class JsonlBatch:
             self._files = stack.pop_all()
 
     def parts(self) -> Iterator[Sequence[Document]]:
-        """See ``Batch.parts``; a document is called by the number of its line, from 0."""
-        done = 0
-        while lines := list(islice(self._source, PART)):
-            read = [self._read(str(done + number), line) for number, line in enumerate(lines)]
+        """See ``Batch.parts``; a document is called by the number of its line, from 0. Blank lines are left out."""
+        lines = ((number, line) for number, line in enumerate(self._source) if line.strip())
+        while part := list(islice(lines, PART)):
+            read = [self._read(str(number), line) for number, line in part]
             self._rows = [row for row, _ in read]
             yield [document for _, document in read]
-            done += len(lines)
 
     def _read(self, name: str, line: bytes) -> tuple[dict[str, Any], Document]:
         """Read one line; what is no object with a text is a row with nothing but an empty field."""

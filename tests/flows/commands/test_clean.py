@@ -179,6 +179,7 @@ def test_models_are_found_by_what_is_named(tmp_path: Path) -> None:
     [
         (("letter.txt",), "--instruction"),
         (("letter.txt", "-i", "x", "--value", "Ann"), "KEY=VALUE"),
+        (("letter.txt", "-i", "x", "-o", "letter.txt"), "is the text itself"),
         ((".", "-i", "x"), "--output"),
         (("nothing.parquet", "-i", "x", "-o", "b.parquet"), "no such file"),
         (("letter.txt", "--restore", "nothing.json"), "no such map"),

@@ -69,7 +69,7 @@ async def test_a_column_of_parquet_is_cleaned_and_all_else_stays(tmp_path: Path)
 
 async def test_a_field_of_json_lines_is_cleaned_and_bad_lines_are_rejects(tmp_path: Path) -> None:
     source, target = tmp_path / "notes.jsonl", tmp_path / "clean.jsonl"
-    lines = ['{"id": 1, "text": "Ann came. é"}', "not json", '["Ann"]', '{"id": 4}', '{"id": 5, "text": null}']
+    lines = ['{"id": 1, "text": "Ann came. é"}', " ", "not json", '["Ann"]', '{"id": 4}', '{"id": 5, "text": null}']
     lines += ["[" * 100_000, '{"id": "\\ud800", "text": "Ann \\ud800"}', ""]
     source.write_text("\n".join(lines), encoding="utf-8")
     await clean(JsonlBatch(source, target, "text"), target)
@@ -83,11 +83,11 @@ async def test_a_field_of_json_lines_is_cleaned_and_bad_lines_are_rejects(tmp_pa
         {"id": "\ud800", "text": None},
     ]
     assert [(each["row"], each["reason"]) for each in rows(tmp_path / "clean.rejects.jsonl")] == [
-        (1, "not_json"),
-        (2, "no_text"),
+        (2, "not_json"),
         (3, "no_text"),
-        (5, "not_json"),
-        (6, "unicode"),
+        (4, "no_text"),
+        (6, "not_json"),
+        (7, "unicode"),
     ]
 
 
