@@ -13,11 +13,12 @@ Cut = Callable[[str], list[int]]  # from a text to the places inside it where on
 # Only what source code calls a line end: ``str.splitlines`` also cuts at form feeds and U+2028.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
+# Each run is tried once, from its beginning, and never again in part: a million dots or blanks take linear time.
 _SENTENCE_END = re.compile(
     r"""
-    (?P<mark>[.!?…]+) ["'”’»)\]]* (?=\s)\s*  # a mark, what it closes, and the white space behind
-    | [。！？]+ [”’」』）]* \s*                # written without a space behind
-    | [^\S\r\n]* [\r\n] \s*                  # a line end: forms, lists and transcripts have no marks
+    (?P<mark>(?<![.!?…])[.!?…]++) ["'”’»)\]]*+ (?=\s)\s*  # a mark, what it closes, and the white space behind
+    | [。！？]+ [”’」』）]* \s*                              # written without a space behind
+    | (?<![^\S\r\n])[^\S\r\n]*+ [\r\n] \s*              # a line end: forms, lists and transcripts have no marks
     """,
     re.VERBOSE,
 )

@@ -46,6 +46,13 @@ def test_sentences_end_where_a_reader_ends_them(expected: list[str]) -> None:
     assert pieces("".join(expected), sentences) == expected
 
 
+def test_a_long_run_of_blanks_or_dots_is_looked_at_once() -> None:
+    blanks, dots = " " * 300_000, "." * 300_000  # a pattern that tries each place anew takes minutes
+    assert sentences(f"a{blanks}b") == []
+    assert sentences(f"a{dots}b") == []
+    assert sentences(f"a{dots} B{blanks}\nc") == [300_002, 600_004]
+
+
 def test_segments_end_after_a_run_of_delimiters_and_the_space_behind() -> None:
     assert pieces("a, b; c -- d].", delimited(",;-]")) == ["a, ", "b; ", "c -- ", "d]", "."]
     with pytest.raises(ValueError, match="at least one delimiter"):
