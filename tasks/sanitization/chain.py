@@ -100,7 +100,7 @@ class _Run:
             for target, works in zip(targets, passes, strict=True)
             if (worked := next((work for work in works if work.edits), None))
         ]
-        request = await write_request(self.ask, targets, done, retained, config, self._rng("request"))
+        request = await write_request(self.ask, source, targets, done, retained, config, self._rng("request"))
         named = {target for (target, _), clause in zip(done, request.clauses, strict=True) if clause.members}
         return Triplet(
             identity=self.identity,

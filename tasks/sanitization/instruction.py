@@ -1,7 +1,7 @@
 """The final request (PV section 3.1, step 4): all that was done to a record, as one person would have asked for it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from tasks.diversity.words import count_words
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.occurrences import leaks
 from tasks.sanitization.prompts import REQUEST
+from tasks.sanitization.source import Source
 from tasks.sanitization.targets import Label, Target, in_words
 from tasks.schemas import json_object
 from tasks.synthesis.attributes import Attribute
@@ -64,21 +65,13 @@ class FinalRequest:
     length: str
 
 
-def clause(
-    target: Target, instruction: str, hidden: Iterable[str], omit_share: float, draw: np.random.Generator
-) -> Clause:
-    """Say what is asked for ``target``; of a group, its members are left out with probability ``omit_share``.
+def names_members(target: Target, stays: Collection[str], omit_share: float, draw: np.random.Generator) -> bool:
+    """Draw whether a request names what belongs to a group: not with probability ``omit_share``.
 
-    Args:
-        target: what was hidden.
-        instruction: by which it was.
-        hidden: values that must not be told, of all targets.
-        omit_share: see there.
-        draw: where chance comes from.
+    Nor ever where something of the same name ``stays``, for nobody could tell which of them is meant.
     """
     omitted = bool(draw.random() < omit_share)
-    members = _named(target.attributes) if target.is_group and not omitted else ()
-    return Clause(without_values(target.name, hidden), target.label, members, instruction)
+    return target.is_group and not omitted and not any(in_words(each.key) in stays for each in target.attributes)
 
 
 _POSSESSIVE = re.compile(r"['’]s?(?!\w)")
@@ -104,6 +97,7 @@ def _named(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 
 async def write_request(
     ask: Asker,
+    source: Source,
     targets: Sequence[Target],
     done: Sequence[tuple[Target, str]],
     retained: Sequence[Attribute],
@@ -114,6 +108,7 @@ async def write_request(
 
     Args:
         ask: the record's.
+        source: the record.
         targets: whose values the request must not tell: all, also those that were taken along with others.
         done: targets to ask for, each with the instruction by which it was hidden.
         retained: what to ask to keep.
@@ -125,8 +120,17 @@ async def write_request(
     """
     length = LENGTHS[int(draw.integers(len(LENGTHS)))]
     hidden = [(each.key, each.value) for target in targets for each in target.attributes]
-    values = [value for _, value in hidden]
-    clauses = tuple(clause(target, order, values, config.omit_members_share, draw) for target, order in done)
+    values = {value.casefold() for _, value in hidden}
+    stays = {in_words(each.key) for each in source.attributes if each.value.casefold() not in values}
+    clauses = tuple(
+        Clause(
+            without_values(target.name, values),
+            target.label,
+            _named(target.attributes) if names_members(target, stays, config.omit_members_share, draw) else (),
+            order,
+        )
+        for target, order in done
+    )
 
     def check(reply: Mapping[str, str]) -> str:
         return _checked(reply["instruction"].strip(), hidden)

@@ -89,9 +89,9 @@ def draw_targets(
     one is drawn in proportion to its weight among those left. Groups are drawn before single attributes, which would
     leave less of them; the targets come in the order in which their kinds were drawn.
 
-    What a request would call the same (``phone``, ``phone_2``) goes together. Two targets never share a value or what
-    they are called, for one could ask to keep in general terms what the other takes out: a later group is what the
-    earlier targets have left of it. So there may be fewer than were asked for.
+    Single attributes that a request would call the same (``phone``, ``phone_2``) go together. Two targets never share
+    a value or what they are called, for one could ask to keep in general terms what the other takes out: a later group
+    is what the earlier targets have left of it. So there may be fewer than were asked for.
 
     Args:
         source: the record.
@@ -116,18 +116,11 @@ def draw_targets(
 
 
 def _candidates(source: Source) -> list[_Candidate]:
+    by_key = {attribute.key: attribute for attribute in source.attributes}
     alike: dict[str, list[Attribute]] = {}
-    names = {attribute.key: in_words(attribute.key) for attribute in source.attributes}
     for attribute in source.attributes:
-        alike.setdefault(names[attribute.key], []).append(attribute)
-    groups = (
-        _Candidate(
-            group.name,
-            tuple(each for name in dict.fromkeys(names[key] for key in group.keys) for each in alike[name]),
-            True,
-        )
-        for group in source.groups
-    )
+        alike.setdefault(in_words(attribute.key), []).append(attribute)
+    groups = (_Candidate(group.name, tuple(by_key[key] for key in group.keys), True) for group in source.groups)
     singles = (_Candidate(name, tuple(attributes), False) for name, attributes in alike.items())
     return [*groups, *singles]
 

@@ -7,11 +7,11 @@ import pytest
 from infra.llm.fake import FakeBackend
 from tasks.ask import StepFailed
 from tasks.sanitization.config import SanitizationConfig
-from tasks.sanitization.instruction import LENGTHS, FinalRequest, clause, without_values, write_request
+from tasks.sanitization.instruction import LENGTHS, FinalRequest, names_members, without_values, write_request
 from tasks.sanitization.occurrences import leaks
 from tasks.sanitization.targets import Target
 from tasks.synthesis.seeds import rng
-from tests.tasks.sanitization.records import attribute
+from tests.tasks.sanitization.records import FACTS, attribute, source
 from tests.tasks.sanitization.script import to_json
 from tests.tasks.synthesis.chance import fit
 from tests.tasks.synthesis.script import asker
@@ -20,6 +20,7 @@ NAME = Target("patient name", (attribute("name", "Ana Lima"),), False, "drop", 5
 PLACES = Target(
     "places", (attribute("clinic_city", "Porto"), attribute("address", "Rua das Flores 12")), True, "abstract", 5.0
 )
+RECORD = source()
 DONE = [(NAME, "Drop it."), (PLACES, 'Put "a town in the north" instead.')]
 GOOD = "Please take out the patient's name and make the places vague, but keep the medicine."
 
@@ -27,7 +28,7 @@ GOOD = "Please take out the patient's name and make the places vague, but keep t
 async def requested(backend: FakeBackend, config: SanitizationConfig | None = None, seed: int = 1) -> FinalRequest:
     kept = [attribute("main_medicine", "ibuprofen")]
     return await write_request(
-        asker(backend), [NAME, PLACES], DONE, kept, config or SanitizationConfig(), rng(seed, "r-1", "request")
+        asker(backend), RECORD, [NAME, PLACES], DONE, kept, config or SanitizationConfig(), rng(seed, "r-1", "request")
     )
 
 
@@ -49,7 +50,20 @@ async def test_the_request_is_made_of_targets_instructions_and_what_is_kept() ->
 
 async def test_members_that_differ_by_number_alone_are_named_once() -> None:
     dates = Target("dates", (attribute("visit_date", "Porto"), attribute("visit_date_2", "Marta")), True, "drop", 5.0)
-    assert clause(dates, "", (), 0, rng(1, "r", "x")).members == ("visit date",)
+    backend, every = saying(GOOD), SanitizationConfig(omit_members_share=0)
+    record = source(facts={"visit_date": "Porto", "visit_date_2": "Marta"}, groups={})
+    request = await write_request(asker(backend), record, [dates], [(dates, "")], [], every, rng(1, "r-1", "request"))
+    assert [each.members for each in request.clauses] == [("visit date",)]
+
+
+async def test_members_are_not_named_where_something_of_the_same_name_stays() -> None:
+    """The group has ``clinic_city``, and ``clinic_city_2`` is in no target."""
+    two = source(facts=FACTS | {"clinic_city_2": "Marta"}, groups={})
+    every = SanitizationConfig(omit_members_share=0)
+    for record, members in ((RECORD, ("clinic city", "address")), (two, ())):
+        backend = saying(GOOD)
+        request = await write_request(asker(backend), record, [NAME, PLACES], DONE, [], every, rng(1, "r-1", "request"))
+        assert request.clauses[1].members == members
 
 
 @pytest.mark.parametrize(
@@ -71,6 +85,7 @@ async def test_no_value_of_any_target_is_in_what_the_request_is_made_from() -> N
     backend = saying(GOOD)
     await write_request(
         asker(backend),
+        RECORD,
         [NAME, porto],
         [DONE[0], (porto, "Be vague.")],
         [],
@@ -90,9 +105,9 @@ async def test_members_are_left_out_when_drawn_so() -> None:
 
 
 def test_members_of_a_group_are_left_out_as_often_as_configured_and_an_attribute_has_none() -> None:
-    named = sum(bool(clause(PLACES, "", (), 0.25, rng(seed, "r", "x")).members) for seed in range(2_000))
+    named = sum(names_members(PLACES, (), 0.25, rng(seed, "r", "x")) for seed in range(2_000))
     assert fit([named, 2_000 - named], [0.75, 0.25])
-    assert clause(NAME, "", (), 0, rng(1, "r", "x")).members == ()
+    assert not names_members(NAME, (), 0, rng(1, "r", "x"))
 
 
 async def test_lengths_vary_from_record_to_record() -> None:
@@ -120,6 +135,6 @@ async def test_a_request_that_tells_a_value_or_is_none_is_asked_again_and_never_
 async def test_the_value_of_a_target_that_went_with_another_is_not_told_either() -> None:
     backend = saying("Please take out the patient's name and that she lives in Porto.", GOOD)
     request = await write_request(
-        asker(backend), [NAME, PLACES], DONE[:1], [], SanitizationConfig(), rng(1, "r-1", "request")
+        asker(backend), RECORD, [NAME, PLACES], DONE[:1], [], SanitizationConfig(), rng(1, "r-1", "request")
     )
     assert request.text == GOOD

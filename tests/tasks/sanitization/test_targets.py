@@ -106,16 +106,12 @@ async def test_a_weight_out_of_range_is_asked_again_and_never_bent(bad: object) 
 
 
 def test_what_a_request_would_call_the_same_goes_together() -> None:
-    alike = source(
-        facts={"sister": "Marta", "sister_2": "Porto", "bill": "240 euros"}, groups={"family": ("sister_2", "bill")}
-    )
+    alike = source(facts={"sister": "Marta", "sister_2": "Porto", "bill": "240 euros"}, groups={})
     weights = {"sister": 5.0, "sister_2": 5.0, "bill": 1.0}
     for targets in many(alike, weights)[:300]:
         members = {target.name: [each.key for each in target.attributes] for target in targets}
         assert members.get("sister", ["sister", "sister_2"]) == ["sister", "sister_2"]
         assert set(members) <= {"sister", "bill"}
-    (group, *_) = drawn(1, alike, weights, SanitizationConfig(group_share=1))
-    assert [each.key for each in group.attributes] == ["sister", "sister_2", "bill"]
 
 
 def test_a_later_group_is_what_earlier_targets_have_left_of_it_and_there_are_as_many_groups_as_asked_for() -> None:
