@@ -84,7 +84,7 @@ def without_values(name: str, hidden: Iterable[str]) -> str:
     A name that is nothing but values stays: a request with it is refused by name.
     """
     left = name
-    for value in sorted(hidden, key=len, reverse=True):
+    for value in sorted(hidden, key=lambda value: (-len(value), value)):  # a set of strings has another order each time
         for start, stop in reversed(Folded(left).find(value)):
             possessive = _POSSESSIVE.match(left, stop)
             left = left[:start] + left[possessive.end() if possessive else stop :]
