@@ -97,7 +97,7 @@ def _methods(rows: Sequence[Row], paper: Paper) -> str:
         given = paper.rows.get(part, {})
         for method in methods:
             of_method = [row for row in rows if (row.part, row.method) == (part, method)]
-            body.append([part, method, *_measured(of_method), *_given(given.get(method))])
+            body.append([part, method, *_measured(of_method, _splits(rows, [part])), *_given(given.get(method))])
         body += [_only_reported(part, name, given[name]) for name in given if name not in methods]
     applications = [part for part in parts if part != rows[0].part]
     if len(applications) > 1:
@@ -105,7 +105,12 @@ def _methods(rows: Sequence[Row], paper: Paper) -> str:
     return _table(head, body)
 
 
-def _measured(rows: Sequence[Row]) -> list[str]:
+def _splits(rows: Sequence[Row], parts: Sequence[str]) -> int:
+    """How many figures a method has in all, one a split and a part, where none is missing."""
+    return len({(row.fold, row.part) for row in rows if row.part in parts})
+
+
+def _measured(rows: Sequence[Row], of: int, *, deviation: bool = True) -> list[str]:
     figures: list[Callable[[Figures], float | None]] = [
         lambda each: each.counts.precision,
         lambda each: each.counts.tpr,
@@ -114,7 +119,7 @@ def _measured(rows: Sequence[Row]) -> list[str]:
         lambda each: each.counts.mask_everything_f1,
     ]
     found = [[None if row.figures is None else figure(row.figures) for row in rows] for figure in figures]
-    return [*map(_spread, found), _spread([row.auroc for row in rows])]
+    return [_spread(values, of, deviation=deviation) for values in (*found, [row.auroc for row in rows])]
 
 
 def _means(rows: Sequence[Row], applications: Sequence[str], paper: Paper) -> list[list[str]]:
@@ -123,8 +128,9 @@ def _means(rows: Sequence[Row], applications: Sequence[str], paper: Paper) -> li
     given = paper.rows.get("mean", {})
     methods = list(dict.fromkeys(row.method for row in rows))
     for method in methods:
-        cells = _measured([row for row in rows if row.method == method and row.part in applications])
-        body.append(["mean", method, *(cell.partition(" ±")[0] for cell in cells), *_given(given.get(method))])
+        of_method = [row for row in rows if row.method == method and row.part in applications]
+        cells = _measured(of_method, _splits(rows, applications), deviation=False)
+        body.append(["mean", method, *cells, *_given(given.get(method))])
     return body + [_only_reported("mean", name, given[name]) for name in given if name not in methods]
 
 
@@ -154,11 +160,11 @@ def _kinds(rows: Sequence[Row]) -> list[str]:
 def _categories(rows: Sequence[Row]) -> str:
     methods = list(dict.fromkeys(row.method for row in rows if row.categories and row.method != "random"))
     judged = [row for row in rows if row.part != rows[0].part]
-    kinds = _kinds(rows)
+    kinds, of = _kinds(rows), len({(row.fold, row.part) for row in judged})
     body = []
     for kind in kinds[:_CATEGORIES]:
         with_kind = [[row for row in judged if row.method == method and kind in row.categories] for method in methods]
-        f1s = [_spread([row.categories[kind].counts.f1 for row in found]) for found in with_kind]
+        f1s = [_spread([row.categories[kind].counts.f1 for row in found], of) for found in with_kind]
         body.append([kind, *f1s])
     rest = f"\n{len(kinds) - _CATEGORIES} rarer categories are in the JSON.\n" if len(kinds) > _CATEGORIES else ""
     return "F1 by category, without the targets of others:\n\n" + _table(["category", *methods], body) + rest
@@ -169,24 +175,23 @@ def _transfer(by: str, tables: Sequence[TransferTable]) -> str:
     body = []
     for source in groups:
         points = [table.table.calibrated.get(source) for table in tables]
-        own = _spread([point.counts.f1 if isinstance(point, Point) else None for point in points])
-        cells = [
-            _spread([table.table.counts[source, used].f1 for table in tables if (source, used) in table.table.counts])
-            for used in groups
-        ]
+        own = _spread([point.counts.f1 if isinstance(point, Point) else None for point in points], len(tables))
+        counts = {used: [table.table.counts.get((source, used)) for table in tables] for used in groups}
+        cells = [_spread([None if each is None else each.f1 for each in counts[used]], len(tables)) for used in groups]
         body.append([source, own, *cells])
     head = ["calibrated on", "validation", *(f"used on {group}" for group in groups)]
     return f"F1 of Surprise Masking with the threshold of one {by} on others:\n\n" + _table(head, body)
 
 
-def _spread(values: Sequence[float | None]) -> str:
+def _spread(values: Sequence[float | None], of: int, *, deviation: bool = True) -> str:
+    """Mean and deviation of those that are known, and how many of ``of`` that are."""
     known = [value for value in values if value is not None]
     if not known:
         return NONE
     mean = _number(statistics.fmean(known))
-    deviation = f" ± {statistics.stdev(known):.3f}" if len(known) > 1 else ""
-    missing = f" ({len(known)} of {len(values)})" if len(known) < len(values) else ""
-    return f"{mean}{deviation}{missing}"
+    spread = f" ± {statistics.stdev(known):.3f}" if deviation and len(known) > 1 else ""
+    missing = f" ({len(known)} of {of})" if len(known) < of else ""
+    return f"{mean}{spread}{missing}"
 
 
 def _number(value: float | None) -> str:

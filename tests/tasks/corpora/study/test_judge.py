@@ -156,6 +156,13 @@ def test_the_page_gives_means_over_splits_and_says_where_one_is_missing() -> Non
     assert "| application | SM | 0.583 ± 0.118 |" in page([GOOD, other], PAPER)  # 2/3 and 1/2
 
 
+def test_a_method_that_stands_in_some_splits_only_is_not_shown_as_the_mean_of_all() -> None:
+    def beside(material: Material, at: Calibrated | None) -> list[tuple[str, Method]]:
+        return [("oracle", Oracle())] if at else []
+
+    assert "| application | oracle | 1.000 (1 of 2) |" in page([GOOD, BAD], PAPER, beside)
+
+
 def test_several_applications_have_a_mean_as_in_the_paper() -> None:
     fold = Fold(("validation", frozenset({"d0"})), {"one": frozenset({"d1"}), "two": frozenset({"d2"})})
     text = page([fold], PAPER)
