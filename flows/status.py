@@ -176,6 +176,7 @@ class Observer:
             pid=look.pid,
             shards=names if answers else (),
             waits=look.waits if answers else {},
+            oldest_s=look.oldest_s if answers else 0.0,
         )
 
 

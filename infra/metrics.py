@@ -82,6 +82,9 @@ def _waiting(state: RunState | None) -> Iterator[Metric]:
     idle = GaugeMetricFamily(
         "privasis_shards_waiting", "Shards that no worker has, by what they wait for", labels=(*_RUN, "on")
     )
+    oldest = GaugeMetricFamily(
+        "privasis_oldest_call_seconds", "Since the call was asked that waits longest", labels=(*_RUN, "worker")
+    )
     if state is not None:
         run = _of(state)
         # Every reason that anybody has, for everybody: a series that vanishes would read as its last value for a while.
@@ -89,9 +92,10 @@ def _waiting(state: RunState | None) -> Iterator[Metric]:
         for worker in state.workers:
             for reason in reasons:
                 by_worker.add_metric((*run, str(worker.index), reason), worker.waits.get(reason, 0))
+            oldest.add_metric((*run, str(worker.index)), worker.oldest_s)
         for reason, count in state.shard_waits.items():
             idle.add_metric((*run, reason), count)
-    yield from (by_worker, idle)
+    yield from (by_worker, idle, oldest)
 
 
 def _servers(state: RunState | None) -> Iterator[Metric]:

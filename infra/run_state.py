@@ -98,6 +98,7 @@ class WorkerLook(_State):
         process: tells it from the one that took its place after a crash.
         finished: the counters of the jobs that it has brought to a good end, summed up.
         waits: how many calls and shards wait for what.
+        oldest_s: seconds since the call was asked that has waited longest for its answer.
         failures: failed tries by model and kind, since the process began; likewise the calls in ``steps``.
     """
 
@@ -107,6 +108,7 @@ class WorkerLook(_State):
     jobs: tuple[JobState, ...]
     finished: Mapping[str, int]
     waits: Mapping[Waits, int]
+    oldest_s: float
     servers: tuple[ServerState, ...]
     steps: tuple[StepState, ...]
     failures: Mapping[str, Mapping[str, int]]
@@ -121,6 +123,7 @@ class WorkerState(_State):
     pid: int = 0
     shards: tuple[str, ...] = ()
     waits: Mapping[Waits, int] = Field(default_factory=dict)
+    oldest_s: float = 0.0
 
 
 class ShardCounts(_State):

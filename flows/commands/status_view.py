@@ -20,6 +20,7 @@ from tasks.report.formats import NOTHING, count, fixed, percent, usd
 from tasks.report.marks import visible
 
 STILL_S = 30.0  # without a row or an answer, before we say so
+OLD_S = 120.0  # a call that has waited so long may hang
 MOST_WORKERS = 16
 MOST_STEPS = 8
 _STYLES: dict[Life, str] = {"runs": "green", "ended": "cyan", "died": "bold red", "silent": "yellow"}
@@ -157,14 +158,15 @@ def _waits(waits: Mapping[Waits, int]) -> Text:
 
 
 def _workers(state: RunState) -> RenderableType:
-    table = _table("worker", "process", "shards", "waits for")
+    table = _table("worker", "process", "shards", "oldest call", "waits for", right=(3,))
     for worker in state.workers[:MOST_WORKERS]:
         place = f"{worker.pid} on {visible(worker.host)}" if worker.pid else NOTHING
         waits = _waits(worker.waits) if worker.answers else Text("does not answer", style="bold red")
-        table.add_row(str(worker.index), place, ", ".join(worker.shards) or NOTHING, waits)
+        oldest = Text(f"{worker.oldest_s:,.0f} s", style="red" if worker.oldest_s > OLD_S else "")
+        table.add_row(str(worker.index), place, ", ".join(worker.shards) or NOTHING, oldest, waits)
     if len(state.workers) > MOST_WORKERS:
         rest = state.workers[MOST_WORKERS:]
-        table.add_row("…", counted(len(rest), "more"), "", _waits(sum_waits(worker.waits for worker in rest)))
+        table.add_row("…", counted(len(rest), "more"), "", "", _waits(sum_waits(worker.waits for worker in rest)))
     return table
 
 

@@ -70,6 +70,7 @@ class JobWatch:
     Attributes:
         counters: the job's own.
         asking: calls, by model.
+        since: when each of them began, the oldest first.
         embedding: likewise.
         pool: visits to the keeper.
         has_begun: whether it has asked for anything yet.
@@ -77,6 +78,7 @@ class JobWatch:
 
     counters: Counter[str]
     asking: Counter[str] = field(default_factory=Counter)
+    since: dict[int, float] = field(default_factory=dict)
     embedding: Counter[str] = field(default_factory=Counter)
     pool: int = 0
     has_begun: bool = False
@@ -146,10 +148,15 @@ class Watching:
             jobs=tuple(JobState(name=name, counters=dict(job.counters)) for name, job in self._jobs.items()),
             finished=dict(self._finished),
             waits=self._waits(),
+            oldest_s=self._oldest_s(),
             servers=servers_of(self._servers.values()),
             steps=tuple(step.state(*key) for key, step in self._steps.items()),
             failures={model: dict(kinds) for model, kinds in failures.items() if kinds},
         )
+
+    def _oldest_s(self) -> float:
+        now = time.monotonic()
+        return max((now - next(iter(job.since.values())) for job in self._jobs.values() if job.since), default=0.0)
 
     def _waits(self) -> dict[Waits, int]:
         jobs = self._jobs.values()
@@ -189,11 +196,13 @@ class WatchedBackend:
         asking, model = self._job.asking, self.model
         self._job.has_begun = True
         asking[model] += 1
-        began = time.monotonic()
+        since, call = self._job.since, id(request)
+        began = since[call] = time.monotonic()
         try:
             reply = await self._backend.complete(request)
         finally:
             asking[model] -= 1
+            del since[call]
         self._watching.answered(request, model, time.monotonic() - began, reply)
         return reply
 

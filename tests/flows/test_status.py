@@ -49,6 +49,7 @@ def look(
         jobs=tuple(JobState(name=name, counters=counters) for name, counters in (jobs or {}).items()),
         finished=finished or {},
         waits=waits or {},
+        oldest_s=1.5,
         servers=(ServerState(server="OpenAI gpt", open=2, waiting=1, width=2, waits_for="a free place"),),
         steps=(step(calls),),
         failures={"gpt": {"http_503": 1}},
@@ -88,6 +89,7 @@ def test_rows_of_running_and_of_ended_shards_count_and_those_of_several_workers_
     assert state.finished == 16
     assert (state.dataset, state.stage, state.rows) == ("tiny", "records", 40)
     assert [worker.waits for worker in state.workers] == [{"engine": 4}, {}]
+    assert state.workers[0].oldest_s == 1.5
     assert state.servers[0].open == 4
     assert state.failures == {"gpt": {"http_503": 2}}
 

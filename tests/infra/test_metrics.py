@@ -41,7 +41,7 @@ STATE = RunState(
     shard_waits={"worker": 7},
     workers=(
         WorkerState(index=0, answers=True, waits={"engine": 4, "rate limit": 3}),
-        WorkerState(index=1, answers=True, waits={"engine": 1}),
+        WorkerState(index=1, answers=True, waits={"engine": 1}, oldest_s=12.5),
         WorkerState(index=2, answers=False),
     ),
     servers=(ServerState(server="OpenAI gpt", open=5, waiting=3, width=8, waits_for="the rate limit"),),
@@ -82,6 +82,7 @@ def samples_of(state: RunState | None) -> dict[tuple[str, frozenset[tuple[str, s
         ("privasis_workers", {"answers": "no"}, 1),
         ("privasis_waiting", {"worker": "0", "on": "rate limit"}, 3),
         ("privasis_waiting", {"worker": "1", "on": "rate limit"}, 0),
+        ("privasis_oldest_call_seconds", {"worker": "1"}, 12.5),
         ("privasis_server_open_calls", {"server": "OpenAI gpt"}, 5),
         ("privasis_server_queued_calls", {"server": "OpenAI gpt"}, 3),
         ("privasis_server_places", {"server": "OpenAI gpt"}, 8),

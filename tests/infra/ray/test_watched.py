@@ -2,8 +2,9 @@
 
 import asyncio
 import inspect
+import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -75,9 +76,11 @@ async def test_calls_and_embeddings_are_waited_for_until_they_are_answered() -> 
         group.create_task(embedder.embed(["text"]))
         await asyncio.sleep(0)
         assert watching.look().waits == {"engine": 3, "embedding": 1}
+        await asyncio.sleep(0.05)
+        assert 0.05 <= watching.look().oldest_s < 60
         gate.open.set()
         vectors.open.set()
-    assert watching.look().waits == {"disk": 1}
+    assert (watching.look().waits, watching.look().oldest_s) == ({"disk": 1}, 0.0)
 
 
 async def test_a_job_with_nothing_open_has_either_not_begun_or_is_being_written() -> None:
@@ -235,3 +238,21 @@ async def test_what_is_no_model_is_handed_on_as_it_is() -> None:
 
 def test_the_words_that_are_told_apart_are_those_of_the_limiter() -> None:
     assert all(f'"{words}"' in inspect.getsource(limiter) for words in _WORDS)
+
+
+async def test_watching_costs_a_call_less_than_fifty_microseconds() -> None:
+    """About three on an idle core; the best of many short rounds, so that a busy machine does not count."""
+    watching, gate = Watching(), Gate()
+    gate.open.set()
+    job = watching.begin("part-0", Counter())
+    backend, request = WatchedBackend(gate, job, watching), asking("revise-3")
+
+    async def cpu_s(ask: Callable[[Request], Awaitable[Reply]], rounds: int = 200) -> float:
+        began = time.thread_time()
+        for _ in range(rounds):
+            await ask(request)
+        return (time.thread_time() - began) / rounds
+
+    bare = min([await cpu_s(gate.complete) for _ in range(10)])
+    watched = min([await cpu_s(backend.complete) for _ in range(10)])
+    assert watched - bare < 50e-6
