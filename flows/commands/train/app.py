@@ -20,7 +20,13 @@ def train() -> None:
 def cleaner(
     data: Annotated[
         Path,
-        Option(metavar="DIR", help="A data set with triplets that are split, or an export.", rich_help_panel=DATA),
+        Option(
+            exists=True,
+            file_okay=False,
+            metavar="DIR",
+            help="A data set with triplets that are split, or an export.",
+            rich_help_panel=DATA,
+        ),
     ],
     output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Folder of the run; DIR/model is the model.")],
     model: Annotated[

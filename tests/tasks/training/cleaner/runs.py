@@ -126,8 +126,12 @@ def curve(folder: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 
 
-def plain_losses(source: Path, train: Sequence[Example], asked: TrainingJob) -> list[float]:
-    """Train as the job says in one process, example by example, without DeepSpeed and packing; return the losses."""
+def plain_loop(source: Path, train: Sequence[Example], asked: TrainingJob) -> list[tuple[float, float]]:
+    """Train as the job says in one process, example by example, without DeepSpeed and packing.
+
+    Returns:
+        The loss of each step, and the norm of its gradients: Adam hides by what they are scaled.
+    """
     model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32).train()
     raw: Mapping[str, Any] = asked.deepspeed.raw()
     adam, schedule = raw["optimizer"]["params"], raw["scheduler"]["params"]
@@ -144,9 +148,9 @@ def plain_losses(source: Path, train: Sequence[Example], asked: TrainingJob) -> 
         loss = nll / sum(int((each.labels != IGNORED).sum()) for each in batch)
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), raw["gradient_clipping"])
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), raw["gradient_clipping"])
         optimizer.step()
-        found.append(loss.item())
+        found.append((loss.item(), norm.item()))
     return found
 
 

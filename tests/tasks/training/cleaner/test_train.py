@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from tasks.training import checkpoints, job, stopped
 from tasks.training.examples import IGNORED, Example
 from tasks.training.job import LoraConfig, TrainingJob
-from tests.tasks.training.cleaner.runs import curve, examples, finish, kill_after, plain_losses, settings, write_job
+from tests.tasks.training.cleaner.runs import curve, examples, finish, kill_after, plain_loop, settings, write_job
 
 STEPS = 10
 
@@ -53,10 +53,11 @@ def mean_nll(model: torch.nn.Module, some: list[Example]) -> float:
     return total / sum(int((each.labels != IGNORED).sum()) for each in some)
 
 
-def test_the_losses_are_those_of_a_plain_loop_without_deepspeed_and_packing(undisturbed: Run) -> None:
-    expected = plain_losses(undisturbed.start, undisturbed.train, undisturbed.asked)
-    np.testing.assert_allclose(step_losses(undisturbed.folder), expected, rtol=1e-4)
-    assert expected[-1] < expected[0] - 0.1  # it learns, so that the comparison means something
+def test_losses_and_gradients_are_those_of_a_plain_loop_without_deepspeed_and_packing(undisturbed: Run) -> None:
+    expected = plain_loop(undisturbed.start, undisturbed.train, undisturbed.asked)
+    steps = [(line["loss"], line["gradient_norm"]) for line in curve(undisturbed.folder) if "loss" in line]
+    np.testing.assert_allclose(steps, expected, rtol=1e-4)
+    assert expected[-1][0] < expected[0][0] - 0.1  # it learns, so that the comparison means something
 
 
 def test_the_exported_model_has_the_last_evaluation_loss_and_ends_its_turns(undisturbed: Run) -> None:
