@@ -19,9 +19,9 @@ from infra.engines.causal_lm import CausalLmConfig
 from infra.engines.models import ModelMissing
 from infra.llm.connect import Endpoint, MiniLM, connect
 from infra.llm.types import Backend
+from tasks.cleaning.batches.document import PART
 
 UNKNOWN_WINDOW = 8192  # tokens; of servers that do not say
-MOST_IN_FLIGHT = 16  # texts; more of them only wait in the queue of a model on one machine
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -110,8 +110,7 @@ def ready(asked: ModelAsked, *, patience: Mapping[str, float] | None = None) -> 
         yield _in_process(asked.engine, asked.context_tokens)
         return
     engine = asked.engine
-    flags = RunFlags()
-    run = run_of(flags).model_copy(update={"models": (engine,), "embedder": MiniLM()})  # no vectors are asked for
+    run = run_of(RunFlags()).model_copy(update={"models": (engine,), "embedder": MiniLM()})  # no vectors are asked for
     with engines(run) as served:
         endpoint = served.models[0].endpoint.model_copy(update=patience or {})
         if asked.base_url is not None:
@@ -121,7 +120,12 @@ def ready(asked: ModelAsked, *, patience: Mapping[str, float] | None = None) -> 
             check_answers(endpoint)
         _say_where(engine, endpoint)
         window = asked.context_tokens or _window(engine)
-        yield Ready(lambda: connect(endpoint), window, min(MOST_IN_FLIGHT, endpoint.max_in_flight), check)
+        yield Ready(lambda: connect(endpoint), window, _at_once(endpoint), check)
+
+
+def _at_once(endpoint: Endpoint) -> int:
+    """Return how many texts keep all servers of the model busy; no more are in hand than a part of a batch has."""
+    return min(PART, endpoint.max_in_flight * (1 + len(endpoint.replicas)))
 
 
 def _address(base_url: str) -> dict[str, object]:
