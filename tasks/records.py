@@ -133,6 +133,7 @@ EDIT = pa.struct(
             ),
         ),
         ("unmatched", pa.list_(pa.string())),  # copied by the model, and nowhere in the chunk
+        ("how", pa.string()),  # 'rewritten' whole by the model, or 'replaced' span by span where it could not
         ("after", pa.string()),
     ]
 )

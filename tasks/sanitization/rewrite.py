@@ -3,13 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from tasks.ask import Asker
+from tasks.ask import Asker, StepFailed
 from tasks.concurrency import map_bounded
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.edits import check_edit
 from tasks.sanitization.occurrences import Found, values_in_chunks
 from tasks.sanitization.prompts import ABSTRACTION, APPLY
+from tasks.sanitization.replace import replaced
 from tasks.sanitization.spans import copy_spans, merged, name_chunks
 from tasks.sanitization.targets import Target
 from tasks.schemas import json_object
@@ -28,6 +30,7 @@ class Edit:
         named: whether the model named it; else it was found by the value alone.
         spans: what tells the target in it, in order.
         unmatched: what a model claimed to have copied out of it and stands nowhere in it.
+        how: ``rewritten`` whole by the model, or, where it could not, with words ``replaced`` span by span.
         after: its text afterwards.
     """
 
@@ -35,6 +38,7 @@ class Edit:
     named: bool
     spans: tuple[Found, ...]
     unmatched: tuple[str, ...]
+    how: Literal["rewritten", "replaced"]
     after: str
 
 
@@ -80,8 +84,8 @@ async def hide(
     order = instruction or await _instruction(ask, target, places, name, config)
 
     async def edit(place: _Place) -> Edit:
-        after = await _applied(ask, place, order, f"apply-{name}-{place.chunk}", config)
-        return Edit(place.chunk, place.named, place.spans, place.unmatched, after)
+        how, after = await _applied(ask, target, place, order, f"{name}-{place.chunk}", config)
+        return Edit(place.chunk, place.named, place.spans, place.unmatched, how, after)
 
     return Work(target, order, tuple(await map_bounded(edit, places, CHUNKS_AT_ONCE)))
 
@@ -144,7 +148,12 @@ async def _instruction(
     return " ".join(reply["instruction"].split())
 
 
-async def _applied(ask: Asker, place: _Place, instruction: str, step: str, config: SanitizationConfig) -> str:
+_NOT_REPEATED = ("text_lost", "text_added")  # it understood the task, and could not repeat the rest
+
+
+async def _applied(
+    ask: Asker, target: Target, place: _Place, instruction: str, name: str, config: SanitizationConfig
+) -> tuple[Literal["rewritten", "replaced"], str]:
     """Apply ``instruction`` to one chunk; the white space around it, which models drop, and its line ends stay."""
     before = place.text
     core = before.strip()
@@ -157,15 +166,32 @@ async def _applied(ask: Asker, place: _Place, instruction: str, step: str, confi
     def check(reply: Mapping[str, str]) -> str:
         return check_edit(core, spans, reply["edited"].strip())
 
-    after = await ask.json(
-        step,
-        APPLY.render(chunk=core, instruction=instruction, spans=list(dict.fromkeys(span.text for span in place.spans))),
-        json_object(edited={"type": "string"}),
-        temperature=config.cold,
-        max_tokens=120 + 2 * len(core),
-        check=check,
-    )
-    return before[:lead] + _with_line_ends_of(core, after) + before[lead + len(core) :]
+    how: Literal["rewritten", "replaced"] = "rewritten"
+    try:
+        after = await ask.json(
+            f"apply-{name}",
+            APPLY.render(
+                chunk=core, instruction=instruction, spans=list(dict.fromkeys(span.text for span in place.spans))
+            ),
+            json_object(edited={"type": "string"}),
+            temperature=config.cold,
+            max_tokens=120 + 2 * len(core),
+            check=check,
+        )
+    except StepFailed as failed:
+        if failed.reason not in _NOT_REPEATED:
+            raise
+        how = "replaced"
+        after = await replaced(
+            ask,
+            f"replace-{name}",
+            core,
+            spans,
+            instruction,
+            may_be_empty=target.label == "drop",
+            temperature=config.cold,
+        )
+    return how, before[:lead] + _with_line_ends_of(core, after) + before[lead + len(core) :]
 
 
 _LONE_LINE_FEED = re.compile(r"(?<!\r)\n")

@@ -11,6 +11,7 @@ RELEVANT = Prompt.load(_FOLDER / "relevant.jinja")
 SPANS = Prompt.load(_FOLDER / "spans.jinja")
 ABSTRACTION = Prompt.load(_FOLDER / "abstraction.jinja")
 APPLY = Prompt.load(_FOLDER / "apply.jinja")
+REPLACE = Prompt.load(_FOLDER / "replace.jinja")
 REQUEST = Prompt.load(_FOLDER / "request.jinja")
 
 PROMPT_SHAS = {name.lower(): value.sha for name, value in sorted(globals().items()) if isinstance(value, Prompt)}

@@ -14,7 +14,7 @@ from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.outcome import Triplet
 from tasks.synthesis.chain import MixedModel
 from tests.tasks.sanitization.records import source
-from tests.tasks.sanitization.script import honest
+from tests.tasks.sanitization.script import honest, to_json
 
 FOLDER = Path(__file__).parent / "golden"
 RENEW = "python -m tests.tasks.sanitization.golden_prompts"
@@ -24,7 +24,7 @@ RECORD = source(record_id="r-00000007-00000001")  # targets of both labels, a gr
 
 def rendered() -> dict[str, str]:
     """Return the first conversation of each kind of step, by the name of its prompt."""
-    backend = FakeBackend(honest)
+    backend = FakeBackend(_forgetful)
     models = [MixedModel(backend, 1.0, lambda usage: 0.0)]
     outcome = asyncio.run(SanitizationChain(7, CONFIG, models, MemoryLog()).run(RECORD))
     assert isinstance(outcome, Triplet), outcome
@@ -32,6 +32,11 @@ def rendered() -> dict[str, str]:
     for request in backend.requests:
         asked.setdefault(request.tags["step"].partition("-")[0], _written(request))
     return asked
+
+
+def _forgetful(request: Request) -> str:
+    """Answer well, but lose the text of the first target's chunks, so that words alone are asked for."""
+    return to_json({"edited": "someone"}) if request.tags["step"].startswith("apply-0-") else honest(request)
 
 
 def _written(request: Request) -> str:

@@ -36,6 +36,9 @@ def honest(request: Request) -> str:
             for span in SPAN.findall(rest):
                 text = text.replace(span, GENERAL)
             return to_json({"edited": text})
+        case "replace":
+            numbers = re.findall(r"^(\d+)\. ", rest, re.MULTILINE)
+            return to_json(dict.fromkeys(numbers, GENERAL))
         case "request":
             return to_json({"instruction": "Please hide the things we spoke of and leave everything else as it is."})
         case step:

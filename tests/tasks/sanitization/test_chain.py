@@ -181,7 +181,7 @@ async def test_what_still_leaks_is_marked_and_not_thrown_away() -> None:
         ("relevant-0", [to_json({"parts": [99]})] * 3, "invalid_reply"),
         ("spans-0-0", [RequestRejected("too long")], "request_rejected"),
         ("apply-0-0", [to_json({"edited": " "})] * 3, "empty_chunk"),
-        ("apply-0-0", [to_json({"edited": "Somebody was here."})] * 3, "text_lost"),
+        ("apply-0-0", [to_json({"edited": "```\nSomebody came in.\n```"})] * 3, "wrapped"),
         ("request", [to_json({"instruction": "Please take out Ana Lima from the whole."})] * 3, "value_in_request"),
     ],
 )

@@ -106,6 +106,37 @@ async def test_a_bad_edit_is_asked_again_and_then_fails_with_its_reason(bad: Rep
     assert (failed.value.step, failed.value.reason) == ("apply-0-0", reason)
 
 
+LOST = to_json({"edited": "someone"})  # and where is the rest?
+STORY = "now, for she is the one who has the keys of the house that stood empty for so long behind the old mill, and"
+LONG = f"Call Ana Lima {STORY} Ana Lima is in. Ana Lima\n"
+
+
+async def test_where_a_model_cannot_repeat_the_text_it_is_asked_for_the_words_alone() -> None:
+    backend = FakeBackend(scripted({"apply-0-0": [LOST] * 3}))
+    work = await hidden(backend, texts=[LONG, CHUNKS[0]])
+    assert applied([LONG, CHUNKS[0]], work) == [LONG.replace("Ana Lima", GENERAL), f"{GENERAL}, file 4471\n\n"]
+    assert [edit.how for edit in work.edits] == ["replaced", "rewritten"]
+    assert asked(backend).count("replace-0-0") == 1
+
+
+async def test_words_that_say_the_value_again_are_asked_again_and_then_fail() -> None:
+    told = to_json({"1": "ana  LIMA, that is"})
+    answers = {"apply-0-0": [LOST] * 3, "replace-0-0": [told]}
+    work = await hidden(FakeBackend(scripted(answers)), texts=[LONG])
+    assert applied([LONG], work) == [LONG.replace("Ana Lima", GENERAL)]
+    with pytest.raises(StepFailed) as failed:
+        await hidden(FakeBackend(scripted(answers | {"replace-0-0": [told] * 3})), texts=[LONG])
+    assert (failed.value.step, failed.value.reason) == ("replace-0-0", "unusable_reply")
+
+
+async def test_words_may_be_left_out_only_where_the_target_is_dropped_and_no_two_blanks_meet() -> None:
+    nothing = {"apply-0-0": [LOST] * 3, "replace-0-0": [to_json({"1": ""})]}
+    dropped = await hidden(FakeBackend(scripted(nothing)), "drop", [LONG])
+    assert applied([LONG], dropped) == [f"Call {STORY} is in. \n"]
+    abstracted = await hidden(FakeBackend(scripted(nothing)), texts=[LONG])
+    assert applied([LONG], abstracted) == [LONG.replace("Ana Lima", GENERAL)]
+
+
 class Crowd(FakeBackend):
     """Counts how many requests are open at once, of each kind of step."""
 
