@@ -67,3 +67,5 @@ def _print(found: Calibration, output: Path) -> None:
         written.insert(0, output)
     names = ", ".join(str(path) for path in written if path.exists())
     console.print(Text(f"\nWritten: {names}"), soft_wrap=True)
+    if found.policy is None and output.exists():
+        console.print(Text(f"{output} is of an earlier calibration, and stays as it was."), soft_wrap=True)

@@ -47,6 +47,10 @@ def test_labels_of_a_file_stand_in_place_of_the_scores_own(scores: Path, tmp_pat
         assert result.exit_code == 2, result.output
         assert "No acceptable point, because" in result.output
         assert not output.exists()
+        output.write_text("of last week")
+        again = calibrate(scores, "--labels", tmp_path / name, "--windows", "fixed:1", "--recall", "0.9", "-o", output)
+        assert "is of an earlier calibration, and stays as it was" in " ".join(again.output.split())
+        assert output.read_text() == "of last week"
 
 
 def test_a_label_of_no_document_is_named(scores: Path, tmp_path: Path) -> None:
