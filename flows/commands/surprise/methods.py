@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.surprise.baselines.combined import Intersection, Union
 from tasks.surprise.baselines.detected import Detected
@@ -95,13 +95,11 @@ def _policy(argument: str, around: Surroundings) -> Method:
 def _random(argument: str, around: Surroundings) -> Method:
     material = around.material
     if argument:
-        share = float(argument)
-        budget = round(share * int(material.scored("random").supervised.sum()))
-    else:
-        if around.policy is None:
-            raise Misspelled("--method random: give a --policy whose budget it matches, or a share such as random:0.1")
-        budget = masked_tokens(*around.policy)
-    return Random.matched(SEED, budget, [material])
+        budget = round(float(argument) * int(material.scored("random").supervised.sum()))
+        return replace(Random.matched(SEED, budget, [material]), name=f"random {argument}")
+    if around.policy is None:
+        raise Misspelled("--method random: give a --policy whose budget it matches, or a share such as random:0.1")
+    return Random.matched(SEED, masked_tokens(*around.policy), [material])
 
 
 def _goldfish(argument: str, around: Surroundings) -> Method:
@@ -113,7 +111,7 @@ def _goldfish_reference(argument: str, around: Surroundings) -> Method:
 
 
 def _stm(argument: str, around: Surroundings) -> Method:
-    return SelectiveTokenMasking(float(argument or 2.5))
+    return SelectiveTokenMasking(float(argument), name=f"STM {argument}") if argument else SelectiveTokenMasking()
 
 
 def _detect_secrets(argument: str, around: Surroundings) -> Method:

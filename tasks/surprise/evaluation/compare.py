@@ -27,7 +27,8 @@ class Compared:
 
     def json(self) -> dict[str, Any]:
         """All figures for a program, unrounded."""
-        return self.result.json() | {"validation_auroc": None if self.validation is None else auroc_of(self.validation)}
+        before = self.validation if self.result.threshold is not None else None  # a fixed method has nothing to sweep
+        return self.result.json() | {"validation_auroc": None if before is None else auroc_of(before)}
 
 
 def compared(

@@ -22,7 +22,7 @@ class Figures:
 
     Attributes:
         counts: at the method's threshold.
-        auroc: over all thresholds; None where there are no targets or nothing else.
+        auroc: over all thresholds; None of a fixed method, and where there are no targets or nothing else.
     """
 
     counts: Counts
@@ -86,12 +86,13 @@ def result_of(
     """
     masked = _masked(counted, rule, threshold)
     by_category = count_by_category(masked, counted.categories, counted.documents if in_documents else None)
-    aurocs = counted.aurocs()
+    graded = rule is not None
+    aurocs = counted.aurocs() if graded else {}
     return Result(
         method,
         threshold,
-        Figures(count(masked, counted.units.target), auroc_of(trade_off(counted.units))),
-        {name: Figures(counts, aurocs[name]) for name, counts in by_category.items()},
+        Figures(count(masked, counted.units.target), auroc_of(trade_off(counted.units)) if graded else None),
+        {name: Figures(counts, aurocs.get(name)) for name, counts in by_category.items()},
     )
 
 

@@ -109,10 +109,11 @@ def test_other_methods_stand_beside_a_policy(policy: Path, test_scores: Path) ->
     result = invoke("evaluate", test_scores, "--policy", policy, *asked, "--json")
     assert result.exit_code == 0, result.output
     figures = {each["method"]: each for each in json.loads(result.output)["methods"]}
+    assert {name for name, each in figures.items() if each["auroc"] is None} == figures.keys() - {"sm95"}
     assert figures["oracle"]["f1"] == 1.0
     masked = {name: each["true_positives"] + each["false_positives"] for name, each in figures.items()}
-    assert masked["random"] in (11, 14)  # the budget of the policy, 11 tokens of 28; or half of them
-    assert (figures["STM"]["true_positives"], masked["STM"]) == (8, 13)  # 2 nats: perplexity 7.4, 1 nat: 2.7
+    assert (masked["random"], masked["random 0.5"]) == (11, 14)  # the budget of the policy, of 28 tokens; half of them
+    assert (figures["STM 3"]["true_positives"], masked["STM 3"]) == (8, 13)  # 2 nats: perplexity 7.4, 1 nat: 2.7
     both = next(each for name, each in figures.items() if "&" in name)
     assert (both["true_positives"], both["false_positives"]) == (6, 0)
     assert "credsweeper" in str(invoke("evaluate", test_scores, "--method", "luck").exception)
@@ -124,7 +125,7 @@ def test_a_policy_is_tuned_on_what_another_method_leaves(policy: Path, test_scor
     result = invoke("evaluate", test_scores, *asked)
     assert result.exit_code == 0, result.output
     alone, both = json.loads(result.output)["methods"]
-    assert both["method"].startswith("random + sm95 at 5")
+    assert both["method"].startswith("random 0.3 + sm95 at 5")
     assert both["true_positives"] >= alone["true_positives"]
     assert "--validation" in str(
         invoke("evaluate", test_scores, "--policy", policy, "--method", "stm~policy").exception
