@@ -132,6 +132,7 @@ class Observer:
             owner=self._owner,
             began_at=self.began_at,
             written_at=datetime.now(UTC),
+            stopping=self.pool.stopping,
             metrics_url=self.metrics_url,
             rows=self.rows,
             done=done,
@@ -161,7 +162,8 @@ class Observer:
         waits["worker"] += max(0, waiting - waits.total())  # there are more shards than threads that bring them
         if waiting and self.budget.is_spent(sums):
             waits = Counter({"budget": waiting})
-        counts = ShardCounts(committed=before + done, running=running, waiting=waiting)
+        held = self.planned.counts()["held"]
+        counts = ShardCounts(committed=before + done, running=running, waiting=waiting, held=held)
         return counts, {reason: count for reason, count in waits.items() if count}
 
     def _worker(self, index: int, *, answers: bool) -> WorkerState:

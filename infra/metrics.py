@@ -65,6 +65,7 @@ def _progress(state: RunState | None) -> Iterator[Metric]:
             ("committed", state.shards.committed),
             ("running", state.shards.running),
             ("waiting", state.shards.waiting),
+            ("held", state.shards.held),
         ):
             shards.add_metric((*run, name), count)
         for answers in (True, False):

@@ -127,16 +127,17 @@ class WorkerState(_State):
 
 
 class ShardCounts(_State):
-    """How many shards of the run's stage stand where."""
+    """How many shards of the run's stage stand where; ``held``: by another process when the run began."""
 
     committed: int
     running: int
     waiting: int
+    held: int = 0
 
     @property
     def total(self) -> int:
         """All that the run wants."""
-        return self.committed + self.running + self.waiting
+        return self.committed + self.running + self.waiting + self.held
 
 
 class Rates(_State):
@@ -162,6 +163,7 @@ class RunState(_State):
     Attributes:
         owner: the process that leads it.
         written_at: its clock when it last said so; it does about every second.
+        stopping: nothing new is begun, what is in flight may end.
         ended_at: when it ended, None while it runs or if it was killed.
         ended_with: the name of the error that ended it; empty where there was none.
         metrics_url: where Prometheus may ask while it runs.
@@ -178,6 +180,7 @@ class RunState(_State):
     owner: Owner
     began_at: AwareDatetime
     written_at: AwareDatetime
+    stopping: bool = False
     ended_at: AwareDatetime | None = None
     ended_with: str = ""
     metrics_url: str

@@ -85,7 +85,7 @@ def _life(state: RunState, life: Life, now: datetime) -> str:
     ago = duration(max(0.0, (now - state.written_at).total_seconds()) / 3600)
     match life:
         case "runs":
-            return f"has run for {took}, {state.owner}"
+            return f"{'is stopping after' if state.stopping else 'has run for'} {took}, {state.owner}"
         case "ended":
             how = f"stopped ({state.ended_with})" if state.ended_with else "ended"
             return f"{how} {ago} ago, after {took}"
@@ -114,9 +114,8 @@ def _figures(state: RunState) -> RenderableType:
     rejected = ", ".join(f"{visible(name)} {number:,}" for name, number in state.done.items())
     grid.add_row("done", Text(rejected or NOTHING))
     shards = state.shards
-    grid.add_row(
-        "shards", f"{shards.committed:,} committed, {shards.running:,} in work, {shards.waiting:,} to be begun"
-    )
+    by_state = f"{shards.committed:,} committed, {shards.running:,} in work, {shards.waiting:,} to be begun"
+    grid.add_row("shards", by_state + (f", {shards.held:,} of another process" if shards.held else ""))
     if state.ended_at is None:
         rates = state.rates
         per_minute = f"{fixed(rates.rows * 60)} rows a minute, {fixed(rates.calls)} calls a second, "

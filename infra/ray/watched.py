@@ -130,10 +130,10 @@ class Watching:
             self._counters[id(counters)] = (model, counters)
 
     def note_visit(self, server: str, demand: Demand, grant: Grant) -> None:
-        """Remember what a client told the limiter, and what it was told."""
-        name = _SECRETS.sub("//", server)
+        """Remember what a client told the limiter, and what it was told: where nothing keeps calls, they go now."""
+        sent, kept = (demand.open, demand.waiting) if grant.waits_for else (demand.open + demand.waiting, 0)
         self._servers[server, demand.client] = ServerState(
-            server=name, open=demand.open, waiting=demand.waiting, width=grant.width, waits_for=grant.waits_for
+            server=_SECRETS.sub("//", server), open=sent, waiting=kept, width=grant.width, waits_for=grant.waits_for
         )
 
     def look(self) -> WorkerLook:

@@ -190,6 +190,11 @@ class WorkerPool:
                 found.append(None)
         return found
 
+    @property
+    def stopping(self) -> bool:
+        """Whether it begins nothing new."""
+        return self._stopping
+
     def jobs(self) -> tuple[int, int, dict[Waits, int]]:
         """Return how many jobs are done, how many workers have in hand, and what the others wait for."""
         with self._changed:

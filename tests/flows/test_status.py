@@ -24,7 +24,12 @@ from infra.shards.ranges import ShardRange
 
 SHARDS = tuple(ShardRange(start, start + 10) for start in range(0, 50, 10))
 PLANNED = Plan(
-    (PlannedShard(SHARDS[0], "committed"), *(PlannedShard(shard, "missing") for shard in SHARDS[1:])), SHARDS[1:]
+    (
+        PlannedShard(SHARDS[0], "committed"),
+        *(PlannedShard(shard, "missing") for shard in SHARDS[1:]),
+        PlannedShard(ShardRange(50, 60), "held"),
+    ),
+    SHARDS[1:],
 )
 NO_BUDGET = Budget(None, 0.0)
 
@@ -61,6 +66,7 @@ class Scripted:
 
     def __init__(self, *looks: list[WorkerLook | None], done: int = 0, running: int = 0, idle: int = 0) -> None:
         self._looks, self._jobs = list(looks), (done, running, {"worker": idle} if idle else {})
+        self.stopping = False
 
     def looks(self) -> list[WorkerLook | None]:
         return self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
@@ -107,9 +113,17 @@ def test_a_worker_that_is_silent_keeps_its_rows_and_one_that_was_replaced_keeps_
 
 def test_shards_that_nobody_has_asked_for_yet_wait_for_a_worker_too(tmp_path: Path) -> None:
     state = observer(tmp_path, Scripted([None], done=1, running=1, idle=1)).look()
-    assert state.shards == ShardCounts(committed=2, running=1, waiting=2)
+    assert state.shards == ShardCounts(committed=2, running=1, waiting=2, held=1)
     assert state.shard_waits == {"worker": 2}
-    assert state.shards.total == len(SHARDS)
+    assert state.shards.total == len(PLANNED.shards)
+
+
+def test_a_run_whose_pool_was_told_to_stop_is_stopping(tmp_path: Path) -> None:
+    pool = Scripted([None])
+    watching = observer(tmp_path, pool)
+    assert not watching.look().stopping
+    pool.stopping = True
+    assert watching.look().stopping
 
 
 def test_when_the_budget_is_spent_the_rest_waits_for_it_and_the_projection_is_of_all_rows(tmp_path: Path) -> None:

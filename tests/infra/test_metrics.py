@@ -37,7 +37,7 @@ STATE = RunState(
     done={"records": 20, "quarantined": 5},
     eta_s=150.0,
     money=Money(spent_usd=1.5, projected_usd=6.0, limit_usd=5.0),
-    shards=ShardCounts(committed=2, running=1, waiting=7),
+    shards=ShardCounts(committed=2, running=1, waiting=7, held=4),
     shard_waits={"worker": 7},
     workers=(
         WorkerState(index=0, answers=True, waits={"engine": 4, "rate limit": 3}),
@@ -78,6 +78,7 @@ def samples_of(state: RunState | None) -> dict[tuple[str, frozenset[tuple[str, s
         ("privasis_eta_seconds", {}, 150),
         ("privasis_heartbeat_timestamp_seconds", {}, MOMENT.timestamp()),
         ("privasis_shards", {"state": "waiting"}, 7),
+        ("privasis_shards", {"state": "held"}, 4),
         ("privasis_shards_waiting", {"on": "worker"}, 7),
         ("privasis_workers", {"answers": "no"}, 1),
         ("privasis_waiting", {"worker": "0", "on": "rate limit"}, 3),

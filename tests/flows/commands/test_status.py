@@ -140,6 +140,10 @@ def test_a_run_that_no_longer_says_anything_is_no_run_that_lives(life: Life, sai
     assert said in text_of(life=life, now=NOW + timedelta(hours=1), width=160)
 
 
+def test_a_run_that_is_stopping_says_so() -> None:
+    assert "is stopping after 30 minutes" in text_of(STATE.model_copy(update={"stopping": True}))
+
+
 def test_a_run_that_is_over_says_how_it_ended_and_not_what_it_waits_for() -> None:
     over = STATE.model_copy(update={"ended_at": NOW, "ended_with": "BudgetSpent"})
     shown = text_of(over, "ended", now=NOW + timedelta(minutes=5))

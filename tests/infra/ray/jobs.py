@@ -10,6 +10,7 @@ from pathlib import Path
 from infra.llm.connect import Endpoint, connect
 from infra.llm.types import Message, Request
 from infra.ray.job import WorkerContext
+from infra.shards.lease import LeaseHeld
 from tasks.concurrency import map_bounded
 
 
@@ -34,6 +35,10 @@ async def hold(here: Path, context: WorkerContext) -> tuple[str, int]:
 
 async def refuse(context: WorkerContext) -> None:
     raise ValueError("shard 7: seed_id 12 twice")
+
+
+async def find_it_taken(context: WorkerContext) -> None:
+    raise LeaseHeld("part-0007: held by process 7 on another host")
 
 
 async def wait_for_the_sign(context: WorkerContext) -> str:

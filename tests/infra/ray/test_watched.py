@@ -201,6 +201,13 @@ def test_the_limiters_words_are_told_apart(words: str, reason: Waits) -> None:
     assert watching.look().waits == {"engine": 4, reason: 5, "next try": 1}
 
 
+def test_calls_that_nothing_keeps_have_gone_to_the_engine() -> None:
+    watching = Watching()
+    watching.begin("part-0", Counter()).asking["gpt"] = 9
+    watching.note_visit("OpenAI gpt", Demand("c", open=4, waiting=5), Grant(16, 9, 1.0))
+    assert watching.look().waits == {"engine": 9}
+
+
 def test_a_view_of_the_limiter_that_is_older_than_the_calls_never_makes_more_of_them() -> None:
     watching = Watching()
     watching.begin("part-0", Counter()).asking["gpt"] = 3

@@ -12,8 +12,19 @@ import pytest
 from infra.ray.cluster import Size
 from infra.ray.keeper import LocalKeeper, ray_keeper
 from infra.ray.worker import JobStopped, WorkerDied, WorkerPool
+from infra.shards.lease import LeaseHeld
 from tasks.diversity.pool import Reservoir
-from tests.infra.ray.jobs import hang, hear_nothing, hold, pool_size, refuse, use_client, wait_for_the_sign, where
+from tests.infra.ray.jobs import (
+    find_it_taken,
+    hang,
+    hear_nothing,
+    hold,
+    pool_size,
+    refuse,
+    use_client,
+    wait_for_the_sign,
+    where,
+)
 
 pytestmark = pytest.mark.ray
 
@@ -76,6 +87,30 @@ def test_progress_can_be_read_while_jobs_run(pool: WorkerPool, threads: ThreadPo
 def test_what_a_job_raises_arrives_as_itself(pool: WorkerPool) -> None:
     with pytest.raises(ValueError, match=r"^shard 7: seed_id 12 twice$"):
         pool.submit("part-0007", refuse)
+
+
+def test_workers_say_what_they_wait_for_and_the_pool_what_becomes_of_the_rest(
+    two_nodes: Size, threads: ThreadPoolExecutor, tmp_path: Path
+) -> None:
+    with start(workers=1) as pool:
+        with pytest.raises(LeaseHeld):
+            pool.submit("part-0007", find_it_taken)
+        with pytest.raises(ValueError, match="shard 7"):
+            pool.submit("part-0008", refuse)
+        assert pool.jobs() == (0, 0, {"lease": 1, "another attempt": 1})
+        pool.submit("part-0007", where)  # tried again, and done
+        assert pool.jobs() == (1, 0, {"another attempt": 1})
+        held = threads.submit(pool.submit, "held", partial(hold, tmp_path))
+        until((tmp_path / "pid").exists)
+        queued = threads.submit(pool.submit, "queued", where)
+        until(lambda: pool.jobs()[2].get("worker"))
+        (look,) = pool.looks()
+        assert look is not None
+        assert (look.pid, [job.name for job in look.jobs]) == (int((tmp_path / "pid").read_text()), ["held"])
+        (tmp_path / "go").touch()
+        held.result()
+        queued.result()
+        assert pool.jobs() == (3, 0, {"another attempt": 1})
 
 
 def test_a_killed_worker_is_an_error_and_the_next_job_runs_on_its_successor(
