@@ -28,13 +28,14 @@ def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json
     """
     setting = wanted.setting()
     readings = wanted.readings() or (setting.reading,)
-    scored, documents = open_labelled(folder, labels)
+    data = open_labelled(folder, labels, whole_groups=setting.procedure.propagation is not None)
+    scored = data.scored
     try:
         conditioning = conditioning_of(scored, readings)
         procedure = setting.procedure
         if wanted.features:
             procedure = combined(procedure, wanted.features, scored, conditioning)
-        material = material_of(scored, procedure, conditioning, documents)
+        material = material_of(scored, procedure, conditioning, data.documents, data.counted)
         found = calibrated(material, procedure, setting.unit, setting.goal, scored.reference, conditioning)
     except ValueError as error:
         raise ConfigError(f"{folder}: {error}") from error

@@ -11,11 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.surprise.methods import Surroundings, method_of
-from flows.commands.surprise.opening import check_reference, open_labelled, open_policy
+from flows.commands.surprise.opening import Labelled, check_reference, open_labelled, open_policy
 from flows.config import ConfigError
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import BestF1, Goal
-from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.compare import Compared, compared
 from tasks.surprise.evaluation.counting import tally
 from tasks.surprise.evaluation.material import material_of
@@ -24,7 +23,7 @@ from tasks.surprise.evaluation.terminal import render_results, render_transfer
 from tasks.surprise.evaluation.transfer import TransferTable, transfer_table
 from tasks.surprise.pictures import curves
 from tasks.surprise.policy import Policy, Unit
-from tasks.surprise.scored import ScoredSet, ScoresUnfit
+from tasks.surprise.scored import ScoresUnfit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +89,22 @@ def _unit(asked: str | None, policies: dict[Path, Policy]) -> Unit:
 
 
 def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit: Unit) -> list[Contestant]:
-    scored, documents = open_labelled(folder, asked.labels)
-    validation = None if asked.validation is None else open_labelled(asked.validation, None)
+    propagates = any(policy.procedure.propagation is not None for policy in policies.values())
+    data = open_labelled(folder, asked.labels, whole_groups=propagates)
+    validation = None if asked.validation is None else open_labelled(asked.validation, None, whole_groups=propagates)
+    sets = [data, *([validation] if validation else [])]
     found = []
     for path, policy in policies.items():
-        check_reference(policy, scored, path)
-        sets = [(scored, documents), *([validation] if validation else [])]
-        materials = [material_of(part, policy.procedure, policy.conditioning, labels) for part, labels in sets]
+        check_reference(policy, data.scored, path)
+        materials = [
+            material_of(each.scored, policy.procedure, policy.conditioning, each.documents, each.counted)
+            for each in sets
+        ]
         method = SurpriseMasking(policy.procedure, name=path.stem)
         held_out = materials[1] if validation else None
         found.append(Contestant(method, policy.threshold, policy.goal, materials[0], held_out))
     first = next(iter(found), None)
-    plain = [_plain(scored, documents), *([_plain(*validation)] if validation else [])]
+    plain = [_plain(each) for each in sets]
     masked = None
     if first is not None and first.threshold is not None:
         masked = (AtThreshold(first.method, first.threshold), first.material)
@@ -116,9 +119,9 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit:
     return found
 
 
-def _plain(scored: ScoredSet, documents: Sequence[Document]) -> Material:
+def _plain(data: Labelled) -> Material:
     """The documents with the scores of the text alone, or whatever scores there are."""
-    return Material(documents, scored.batch(scored.conditionings[0]))
+    return Material(data.documents, data.scored.batch(data.scored.conditionings[0]), counted=data.counted)
 
 
 def _compared(contestant: Contestant, unit: Unit, *, in_documents: bool) -> Compared:

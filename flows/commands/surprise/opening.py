@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from pydantic import ValidationError
 
@@ -12,10 +14,24 @@ from flows.config import ConfigError
 from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
 from tasks.surprise.policy import Policy, PolicyMismatch
+from tasks.surprise.rows import Bool
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
 from tasks.surprise.store.steps import read_scores
 
-Documents = tuple[ScoredSet, Sequence[Document]]  # as scored, and the same ones with the labels that count
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """What to calibrate or to judge on.
+
+    Attributes:
+        scored: documents as they were scored.
+        documents: the same ones with the labels that count.
+        counted: those that somebody looked at, shape (R,); None for all.
+    """
+
+    scored: ScoredSet
+    documents: Sequence[Document]
+    counted: Bool | None = None
 
 
 def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet] = read_scores) -> ScoredSet:
@@ -35,31 +51,39 @@ def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet] = read_scor
         raise ConfigError(f"{folder}: not a data set: {error}") from error
 
 
-def open_labelled(folder: Path, labels: Path | None) -> Documents:
+def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> Labelled:
     """Return the documents to calibrate or to judge on: with the labels of a file, or with their own.
 
     Without a file, documents that nobody looked at are left out: of them, no label means nothing.
+
+    Args:
+        folder: of the scores.
+        labels: the file.
+        whole_groups: keep those that share a group with a labelled one, uncounted, because propagation needs them.
 
     Raises:
         ConfigError: no document is labelled, or the file does not fit.
     """
     scored = open_scores(folder)
     if labels is None:
-        kept = _labelled(scored, folder)
-        return kept, kept.documents
+        return _labelled(scored, folder, whole_groups=whole_groups)
     try:
-        return scored, with_labels(scored.documents, read_labels(labels))
+        return Labelled(scored, with_labels(scored.documents, read_labels(labels)))
     except LabelsUnfit as error:
         raise ConfigError(f"{labels}: {error}") from error
 
 
-def _labelled(scored: ScoredSet, folder: Path) -> ScoredSet:
+def _labelled(scored: ScoredSet, folder: Path, *, whole_groups: bool) -> Labelled:
     if not scored.labelled.any():
         raise ConfigError(
             f"{folder}: none of {len(scored)} documents is labelled: give --labels, a file of"
             " document_id, start, end and category, or score data that come with labels"
         )
-    return scored if scored.labelled.all() else scored.take(scored.labelled)
+    wanted = scored.labelled
+    if whole_groups:
+        wanted = wanted | ((scored.groups >= 0) & np.isin(scored.groups, scored.groups[wanted]))
+    kept = scored if wanted.all() else scored.take(wanted)
+    return Labelled(kept, kept.documents, None if kept.labelled.all() else kept.labelled)
 
 
 def open_policy(path: Path) -> Policy:

@@ -28,13 +28,18 @@ class Material:
         documents: R texts with labels; methods other than the oracle do not look at the labels.
         batch: their tokens with reference scores; None where none was scored: only detectors of text work then.
         learner_scores: NLL of the same tokens under the model that is trained, in nats, shape (N,); for Rho-1.
+        counted: documents that a method is tuned and judged on, shape (R,); None for all. The others share a group with
+            one of them, so that propagation runs as it will when masking, and count for nothing themselves.
     """
 
     documents: Sequence[Document]
     batch: Batch | None = None
     learner_scores: Scores | None = None
+    counted: Bool | None = None
 
     def __post_init__(self) -> None:
+        if self.counted is not None:
+            check_sizes("documents", len(self.documents), {"counted": self.counted.size})
         if self.batch is not None:
             check_sizes("documents", len(self.documents), {"rows of tokens": self.batch.tokens.spans.rows})
 
@@ -52,6 +57,13 @@ class Material:
     def targets(self) -> Spans:
         """Labelled spans."""
         return Spans.of([(label.start, label.end) for label in document.labels] for document in self.documents)
+
+    @property
+    def judged(self) -> list[Document]:
+        """The documents that count."""
+        if self.counted is None:
+            return list(self.documents)
+        return [document for document, counts in zip(self.documents, self.counted, strict=True) if counts]
 
     @property
     def supervised(self) -> Bool:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, is_masked
 from tasks.surprise.calibrate import Goal, NoPoint, calibrate
 from tasks.surprise.curve import trade_off
@@ -35,7 +37,11 @@ class Ground:
     @property
     def supervised(self) -> Bool:
         """Units that count, shape (U,)."""
-        return self.batch.supervised if self.unit == "token" else self.material.supervised
+        supervised = self.batch.supervised if self.unit == "token" else self.material.supervised
+        if self.material.counted is None:
+            return supervised
+        sizes = np.diff(self.batch.tokens.row_offsets) if self.unit == "token" else self.material.lengths
+        return supervised & np.repeat(self.material.counted, sizes)
 
     def levels(self, method: Method) -> F64:
         """Levels of all units, shape (U,)."""

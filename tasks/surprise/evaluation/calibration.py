@@ -86,7 +86,7 @@ def calibrated(
     """Choose a threshold on labelled documents through the complete procedure, and freeze it.
 
     Args:
-        material: scored documents, all of them labelled.
+        material: scored documents; all that count are labelled.
         procedure: to find a threshold for.
         unit: what counts as masked or not.
         goal: what the threshold is for.
@@ -100,7 +100,8 @@ def calibrated(
     counted = tally(material, levels, unit)
     curve = trade_off(counted.units)
     chosen = calibrate(curve, procedure.rule, goal)
-    spans = sum(len(document.labels) for document in material.documents)
+    documents = material.judged
+    spans = sum(len(document.labels) for document in documents)
     policy = result = None
     if isinstance(chosen, Point):
         policy = Policy(
@@ -109,7 +110,7 @@ def calibrated(
             procedure=procedure,
             threshold=chosen.threshold,
             goal=goal,
-            validation_sha256=fingerprint(material.documents),
+            validation_sha256=fingerprint(documents),
             achieved=Achieved.at(chosen, curve, unit),
         )
         result = result_of("SM", counted, procedure.rule, chosen.threshold)
@@ -131,7 +132,7 @@ def calibrated(
             labelled_spans=spans,
             unprompted=isinstance(conditioning, Unprompted),
         ),
-        len(material.documents),
+        len(documents),
         spans,
     )
 

@@ -67,11 +67,18 @@ def _auroc(targets: F64, others: F64) -> float | None:
 def tally(material: Material, levels: Levels, unit: Unit) -> Tally:
     """Make the units of ``unit`` from a method's levels; units outside supervision are left out.
 
+    So are those of documents that do not count (``Material.counted``).
+
     A piece of text (line, sentence, segment, completion) is masked once all of its tokens that may be masked are.
 
     Raises:
         ValueError: the material has no tokens and ``unit`` is no character.
     """
+    made = _of_all(material, levels, unit)
+    return made if material.counted is None else made.only(material.counted[made.documents])
+
+
+def _of_all(material: Material, levels: Levels, unit: Unit) -> Tally:
     match unit:
         case "token":
             return _tokens(material, levels)

@@ -10,7 +10,7 @@ from tasks.surprise.evaluation.features import features_of, reading_of
 from tasks.surprise.evaluation.notation import Misspelled, Reading
 from tasks.surprise.policy import Conditioning, Contrasted, Prompted, Unprompted
 from tasks.surprise.procedure import Batch, CombinedScore, Procedure
-from tasks.surprise.rows import Scores
+from tasks.surprise.rows import Bool, Scores
 from tasks.surprise.scored import ScoredSet
 
 _KINDS: Mapping[Reading, type[Conditioning]] = {"plain": Unprompted, "prompted": Prompted, "contrast": Contrasted}
@@ -47,7 +47,11 @@ def combined(procedure: Procedure, names: Sequence[str], scored: ScoredSet, cond
 
 
 def material_of(
-    scored: ScoredSet, procedure: Procedure, conditioning: Conditioning, documents: Sequence[Document] | None = None
+    scored: ScoredSet,
+    procedure: Procedure,
+    conditioning: Conditioning,
+    documents: Sequence[Document] | None = None,
+    counted: Bool | None = None,
 ) -> Material:
     """Give the documents with the scores, and the features, that a procedure works on.
 
@@ -56,12 +60,13 @@ def material_of(
         procedure: whose material it is.
         conditioning: the prompts that its scores must have been taken under.
         documents: the same ones with other labels; None for those that were scored.
+        counted: those that count; None for all.
 
     Raises:
         ScoresUnfit: the documents were scored otherwise.
     """
     batch = with_features(scored, procedure, conditioning)
-    return Material(scored.documents if documents is None else documents, batch)
+    return Material(scored.documents if documents is None else documents, batch, counted=counted)
 
 
 def with_features(scored: ScoredSet, procedure: Procedure, conditioning: Conditioning) -> Batch:

@@ -83,6 +83,27 @@ def test_features_are_standardised_on_the_validation_part_and_frozen(scores: Pat
     assert plain.mean == (39 * 1.0 + 16 * 5.0 + 9 * 0.5) / 64
 
 
+def test_what_propagates_from_documents_that_nobody_looked_at_counts_as_it_will_when_masking(tmp_path: Path) -> None:
+    labelled = secret_row(0, "key = hunter2 ok", "hunter2", group="ann")
+    labelled["nll"][0]["values"] = [1.0] * 16  # missed by itself
+    other = secret_row(1, "pw: hunter2", "hunter2", group="ann", labels=[], labelled=False)
+    stranger = score_row(2, "hunter2", None, group="ben")
+    scores, output = write_scores(tmp_path / "scores", [labelled, other, stranger]), tmp_path / "policy.json"
+    options = ("--windows", "fixed:1", "--unit", "character", "--recall", "1", "-o", output)
+    assert calibrate(scores, *options).exit_code == 2
+    result = calibrate(scores, *options, "--propagate", "7")
+    assert result.exit_code == 0, result.output
+    policy = Policy.from_json(output.read_text())
+    assert policy.threshold == 5.0
+    assert policy.achieved.counts.model_dump() == {
+        "true_positives": 7, "false_positives": 0, "false_negatives": 0, "true_negatives": 9
+    }  # fmt: skip
+    assert "1 labelled documents" in result.output
+    judged = CliRunner().invoke(surprise_app, ["evaluate", str(scores), "--policy", str(output), "--json"])
+    (figures,) = json.loads(judged.output)["methods"]
+    assert (figures["true_positives"], figures["true_negatives"]) == (7, 9)
+
+
 def test_scores_without_labels_are_refused_with_what_to_do(tmp_path: Path) -> None:
     scores = write_scores(tmp_path / "scores", [score_row(0, "abc")])
     assert "--labels" in str(calibrate(scores).exception)
