@@ -1,16 +1,17 @@
 """Training runs of two processes, forked, that a test can end; and the plain loop that they must equal."""
 
-import io
+import atexit
 import json
 import math
-import multiprocessing
 import os
+import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from multiprocessing.context import ForkServerProcess
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,10 @@ from tasks.training.examples import IGNORED, Example, encoded
 from tasks.training.job import TrainingJob
 from tasks.training.order import Order
 from tests.tasks.training.chatml import chat, save_tiny
+from tests.tasks.training.cleaner import forks
+from tests.tasks.training.cleaner.forks import PROCESSES, exit_file
 
-PROCESSES = 2
-_WITHIN_S = 120.0
-_FORKED = multiprocessing.get_context("forkserver")
-_FORKED.set_forkserver_preload(["tests.tasks.training.cleaner.warm"])
-
+_WITHIN_S = 240.0
 READY = Path(__file__).parents[4] / "deploy/deepspeed/cpu.json"
 NAMES = ("Jane", "Ana", "Omar", "Lee", "Rui", "Kim", "Ivo")
 
@@ -71,53 +70,83 @@ def write_job(folder: Path, train: Sequence[Example], validation: Sequence[Examp
     return asked
 
 
-def finish(folder: Path) -> list[int | None]:
-    """Train until all processes have ended, or one has badly; return their exit codes."""
-    with started(folder) as processes:
-        end = time.monotonic() + _WITHIN_S
-        while any(each.exitcode is None for each in processes) and not any(each.exitcode for each in processes):
-            assert time.monotonic() < end, (folder / "out.txt").read_text(encoding="utf-8")[-3000:]
-            time.sleep(0.05)
-        return [each.exitcode for each in processes]
+@lru_cache(maxsize=1)
+def _server() -> subprocess.Popen[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-m", forks.__name__],
+        cwd=READY.parents[2],
+        env=os.environ | {"DS_ACCELERATOR": "cpu", "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    atexit.register(_end, server)
+    return server
 
 
-def kill_after(folder: Path, step: int) -> None:
-    """Train, and kill the processes as soon as a step is told to be done."""
-    with started(folder) as processes:
-        end = time.monotonic() + _WITHIN_S
-        while not any(line["step"] >= step for line in losses.read(folder / losses.FILE)):
-            assert time.monotonic() < end, (folder / "out.txt").read_text(encoding="utf-8")[-3000:]
-            assert not any(each.exitcode for each in processes), (folder / "out.txt").read_text(encoding="utf-8")
-            time.sleep(0.01)
+def _end(server: subprocess.Popen[str]) -> None:
+    server.kill()
+    server.communicate()
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[list[ForkServerProcess]]:
+def started(folder: Path) -> Iterator[list[int]]:
     """Start two processes; whatever happens, they do not outlive the block: SIGKILL ends them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    processes = [_FORKED.Process(target=_train, args=(folder, rank, port)) for rank in range(PROCESSES)]
+    pids: list[int] = []
+    for rank in range(PROCESSES):
+        exit_file(folder, rank).unlink(missing_ok=True)
     try:
-        for each in processes:
-            each.start()
-        yield processes
+        for rank in range(PROCESSES):
+            server = _server()
+            assert server.stdin is not None
+            assert server.stdout is not None
+            server.stdin.write(json.dumps([str(folder), rank, port]) + "\n")
+            server.stdin.flush()
+            pids.append(int(server.stdout.readline()))
+        yield pids
     finally:
-        for each in processes:
-            each.kill()
-            each.join()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(map(_is_running, pids)):
+            time.sleep(0.01)
 
 
-def _train(folder: Path, rank: int, port: int) -> None:
-    from tasks.training.cleaner.train import main
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
-    out = os.open(folder / "out.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", closefd=False), line_buffering=True)
-    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": PROCESSES, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    os.environ.update({name: str(value) for name, value in place.items()})
-    main([str(folder)])
+
+def _exit_codes(folder: Path) -> list[int]:
+    files = [exit_file(folder, rank) for rank in range(PROCESSES)]
+    return [int(text) for file in files if file.exists() and (text := file.read_text())]
+
+
+def finish(folder: Path) -> list[int]:
+    """Train until both processes have ended, or one has badly; return the exit codes of those that have ended."""
+    with started(folder) as pids:
+        end = time.monotonic() + _WITHIN_S
+        while any(map(_is_running, pids)) and not any(_exit_codes(folder)):
+            assert time.monotonic() < end, (folder / "out.txt").read_text(encoding="utf-8")[-3000:]
+            time.sleep(0.05)
+        return _exit_codes(folder)
+
+
+def kill_after(folder: Path, step: int) -> None:
+    """Train, and kill the processes as soon as a step is told to be done."""
+    with started(folder):
+        end = time.monotonic() + _WITHIN_S
+        while not any(line["step"] >= step for line in losses.read(folder / losses.FILE)):
+            assert time.monotonic() < end, (folder / "out.txt").read_text(encoding="utf-8")[-3000:]
+            assert not any(_exit_codes(folder)), (folder / "out.txt").read_text(encoding="utf-8")[-3000:]
+            time.sleep(0.01)
 
 
 def curve(folder: Path) -> list[dict[str, Any]]:
