@@ -1,12 +1,13 @@
 """Routing at its edge: rank the sentences of all scores, then rewrite and judge shard by shard, through a journal."""
 
 import asyncio
-from bisect import bisect_left
+import hashlib
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -23,7 +24,7 @@ from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
 from tasks.events import EventLog
-from tasks.records import RANKS, ROUTED
+from tasks.records import RANKS, ROUTED, SENTENCE
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -133,39 +134,43 @@ def write_ranks(store: StageStore, source: StageStore, scored: ScoredSet, ranked
         scored: all of them, in the order of the input.
         ranked: their sentences.
     """
-    ranks = ranks_of(ranked.scores).tolist()
-    bounds = ranked.spans.row_offsets.tolist()
-    starts, ends = ranked.spans.start.tolist(), ranked.spans.end.tolist()
-    tokens = scored.tokens.row_offsets
-    rows = [
-        {
-            "document_id": name,
-            "index": index,
-            "sentences": [
-                {"start": starts[at], "end": ends[at], "rank": ranks[at]} for at in range(bounds[row], bounds[row + 1])
-            ],
-            "source_tokens": int(tokens[row + 1] - tokens[row]),
-        }
-        for row, (name, index) in enumerate(zip(scored.ids, scored.table["index"].to_pylist(), strict=True))
-    ]
-    digest = spec_hash({"rows": [[row["document_id"], row["sentences"]] for row in rows]})
-    indices = [row["index"] for row in rows]  # they rise
+    table, digest = _ranks_table(scored, ranked)
+    index = table["index"].to_numpy()  # rises
     for shard in source.manifest.shards():
         if not plan(store, shard, shard.stop, digest, partial(input_hashes, source), "stale").todo:
             continue
         inputs = input_hashes(source, shard)
-        part = rows[bisect_left(indices, shard.start) : bisect_left(indices, shard.stop)]
+        first, stop = np.searchsorted(index, (shard.start, shard.stop)).tolist()
+        part = table.slice(first, stop - first)
         with store.acquire(shard) as lease:
             store.commit(
                 shard,
-                {"ranks": pa.Table.from_pylist(part, RANKS)},
+                {"ranks": part},
                 lease,
-                len(part),
+                part.num_rows,
                 spec_hash=digest,
                 input_hashes=inputs,
                 summary=ShardSummary(versions=versions_here()),
             )
     return digest
+
+
+def _ranks_table(scored: ScoredSet, ranked: Ranked) -> tuple[pa.Table, str]:
+    """Return rows of ``RANKS``, and a hash of which sentences there are and in what order they go."""
+    spans, ranks = ranked.spans, ranks_of(ranked.scores)
+    sentences = pa.StructArray.from_arrays(
+        [pa.array(spans.start, pa.int32()), pa.array(spans.end, pa.int32()), pa.array(ranks)], fields=list(SENTENCE)
+    )
+    columns = [
+        scored.table["document_id"],
+        scored.table["index"],
+        pa.ListArray.from_arrays(pa.array(spans.row_offsets, pa.int32()), sentences),
+        pa.array(np.diff(scored.tokens.row_offsets), pa.int32()),
+    ]
+    sha = hashlib.sha256("\n".join(scored.ids).encode())
+    for values in (spans.row_offsets, spans.start, spans.end, ranks):
+        sha.update(np.ascontiguousarray(values).tobytes())
+    return pa.Table.from_arrays(columns, schema=RANKS), sha.hexdigest()
 
 
 @task(

@@ -40,7 +40,8 @@ def job(tmp_path: Path, **changed: object) -> MaskJob:
     ]
     write_scores(tmp_path / "scores", rows)
     given: dict[str, object] = {"policy": policy(), "redact": "replace"} | changed
-    return MaskJob(scores_root=tmp_path, scores="scores", root=tmp_path, dataset="out", **given)  # type: ignore[arg-type]
+    places = {"scores_root": tmp_path, "scores": "scores", "root": tmp_path, "dataset": "out"}
+    return MaskJob.model_validate(places | given)
 
 
 def run(asked: MaskJob) -> list[str]:
