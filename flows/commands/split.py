@@ -61,7 +61,7 @@ def _evaluations(config: RunConfig, name: str | None) -> StageStore | None:
 
 def _table(splits: tuple[SplitStatistics, ...]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("split")
+    table.add_column("split", no_wrap=True)
     for heading in ("triplets", "targets each", "in groups", "request, words", "text, words"):
         table.add_column(heading, justify="right")
     for each in splits:
