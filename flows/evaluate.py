@@ -12,6 +12,7 @@ from flows.budget import Budget, committed_usd
 from flows.config import MixedEngine, RunConfig
 from flows.engines import engines, planned_job
 from flows.progress import shown
+from flows.status import published
 from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
 from infra.llm.connect import MiniLM
@@ -130,6 +131,7 @@ def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[Shar
         # Evaluation draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(job.seed)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
+        published(pool, job.store().layout, planned, rows, budget),
         shown(pool, rows, budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = evaluate_shard.map(names, unmapped(job), unmapped(pool))

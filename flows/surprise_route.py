@@ -9,6 +9,7 @@ from flows.budget import Budget, committed_usd
 from flows.config import MixedEngine, RunConfig
 from flows.engines import engines
 from flows.progress import shown
+from flows.status import published
 from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
 from infra.llm.connect import Endpoint
@@ -73,6 +74,7 @@ def _on_workers(run: RunConfig, job: RouteJob, planned: Plan) -> tuple[ShardRece
         # Routing draws nothing from the pool of vectors that workers are given.
         WorkerPool(run.workers, LocalKeeper(Reservoir(0)), limiter, jobs_each=run.shards_each) as pool,
         interrupts(pool.stop),
+        published(pool, job.store().layout, planned, documents, budget),
         shown(pool, documents, budget) as watch,
     ):
         futures: PrefectFutureList[ShardReceipt] = route_shard.map(names, unmapped(job), unmapped(pool))

@@ -10,7 +10,8 @@ from infra.llm.limiter import Limiter, LocalLimiter
 from infra.ray.cluster import ClusterUnusable
 from infra.ray.job import Job, Shared, WorkerContext
 from infra.ray.keeper import Keeper
-from infra.ray.watched import WatchedKeeper, WatchedLimiter, WatchedShared, Watching
+from infra.ray.watched import WatchedKeeper, WatchedLimiter, WatchedShared
+from infra.ray.watching import Watching
 from infra.run_state import Waits, WorkerLook
 from infra.shards.lease import LeaseHeld
 
@@ -58,7 +59,8 @@ class ShardWorker:
             WatchedLimiter(limiter, self._watching),
             WatchedShared(self._shared, watch, self._watching),
         )
-        task = self._tasks[name] = asyncio.create_task(job(context))
+        task = asyncio.create_task(job(context))
+        self._tasks[name] = task
         try:
             return await task
         except asyncio.CancelledError:
@@ -71,6 +73,10 @@ class ShardWorker:
 
     async def ready(self) -> None:
         """Answer, which means that the actor is up."""
+
+    async def progress(self) -> Progress:
+        """Return the counters of the jobs running now."""
+        return self._watching.progress()
 
     async def look(self) -> WorkerLook:
         """Return what the jobs running now have done and wait for, and what the process has counted."""
@@ -172,23 +178,12 @@ class WorkerPool:
 
     def progress(self, timeout_s: float = 1.0) -> Progress:
         """Return the counters of all jobs running now; those of a worker that does not answer in time are missing."""
-        looks = self.looks(timeout_s)
-        return {job.name: dict(job.counters) for look in looks if look is not None for job in look.jobs}
+        answers: list[Progress | None] = self._ask("progress", timeout_s)
+        return {name: counters for progress in answers for name, counters in (progress or {}).items()}
 
     def looks(self, timeout_s: float = 1.0) -> list[WorkerLook | None]:
         """Return what each worker says of itself; None of one that does not answer in time."""
-        import ray
-        from ray.exceptions import RayActorError
-
-        asked = [worker.look.remote() for worker in self._workers]
-        answered = set(ray.wait(asked, num_returns=len(asked), timeout=timeout_s)[0])
-        found: list[WorkerLook | None] = []
-        for answer in asked:
-            try:
-                found.append(ray.get(answer) if answer in answered else None)
-            except RayActorError:  # it died a moment ago: whoever waits for its jobs is told
-                found.append(None)
-        return found
+        return self._ask("look", timeout_s)
 
     @property
     def stopping(self) -> bool:
@@ -221,6 +216,20 @@ class WorkerPool:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.stop()
+
+    def _ask(self, method: str, timeout_s: float) -> list[Any]:
+        import ray
+        from ray.exceptions import RayActorError
+
+        asked = [getattr(worker, method).remote() for worker in self._workers]
+        answered = set(ray.wait(asked, num_returns=len(asked), timeout=timeout_s)[0])
+        found: list[Any] = []
+        for answer in asked:
+            try:
+                found.append(ray.get(answer) if answer in answered else None)
+            except RayActorError:  # it died a moment ago: whoever waits for its jobs is told
+                found.append(None)
+        return found
 
     def _wait_until_ready(self, name: str, index: int) -> None:
         """Wait for a worker that may be starting again, and then refuses calls.

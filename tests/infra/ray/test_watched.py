@@ -20,7 +20,8 @@ from infra.llm.shared_limit import SharedLimit
 from infra.llm.types import Message, Reply, Request, RequestRejected, Usage
 from infra.ray.job import Shared
 from infra.ray.keeper import F32, LocalKeeper
-from infra.ray.watched import _WORDS, JobWatch, WatchedBackend, WatchedKeeper, WatchedLimiter, WatchedShared, Watching
+from infra.ray.watched import WatchedBackend, WatchedKeeper, WatchedLimiter, WatchedShared
+from infra.ray.watching import WORDS, JobWatch, Watching
 from infra.run_state import Waits
 from tasks.diversity.pool import Reservoir
 
@@ -244,7 +245,7 @@ async def test_what_is_no_model_is_handed_on_as_it_is() -> None:
 
 
 def test_the_words_that_are_told_apart_are_those_of_the_limiter() -> None:
-    assert all(f'"{words}"' in inspect.getsource(limiter) for words in _WORDS)
+    assert all(f'"{words}"' in inspect.getsource(limiter) for words in WORDS)
 
 
 async def test_watching_costs_a_call_less_than_fifty_microseconds() -> None:
