@@ -57,6 +57,8 @@ _ADVICE: dict[Waits, str] = {
 def run_view(state: RunState, life: Life, now: datetime) -> RenderableType:
     """Lay out one run: what it has made, what it waits for, what it is slow at."""
     parts: list[RenderableType] = [_progress(state), _figures(state)]
+    if life == "died":
+        parts.append(Text("Its process is gone: the same command goes on where it stood.", style="bold red"))
     if life in ("runs", "silent"):
         parts += [_why(state), _workers(state), _servers(state)]
     parts += [_failures(state), _steps(state)]
@@ -90,9 +92,9 @@ def _life(state: RunState, life: Life, now: datetime) -> str:
             how = f"stopped ({state.ended_with})" if state.ended_with else "ended"
             return f"{how} {ago} ago, after {took}"
         case "died":
-            return f"killed about {ago} ago, after {took}: the same command goes on where it stood"
+            return f"killed about {ago} ago, after {took}"
         case "silent":
-            return f"has said nothing for {ago}: look at {state.owner}"
+            return f"has said nothing for {ago}, {state.owner}"
 
 
 def _progress(state: RunState) -> RenderableType:
