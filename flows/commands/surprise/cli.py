@@ -123,7 +123,14 @@ def evaluate(
         list[Path] | None, Option("--policy", metavar="FILE", help="A policy to judge; repeat it to compare.")
     ] = None,
     method: Annotated[
-        list[str] | None, Option("--method", metavar="NAME", help="Another method beside them; repeat it.")
+        list[str] | None,
+        Option(
+            "--method",
+            metavar="NAME",
+            help="Another method beside them, repeat it: oracle, random, goldfish:K, goldfish-reference:K, stm,"
+            " detect-secrets, credsweeper, presidio, opf:MODEL, opf-argmax:MODEL, opf-log-odds:MODEL, policy; unions"
+            " 'policy|stm', intersections 'policy&stm', residual tuning 'stm~policy'.",
+        ),
     ] = None,
     unit: Annotated[
         str | None,
@@ -236,7 +243,8 @@ def route(
     ] = "surprise",
     budget: Annotated[str, Option(metavar="SHARES", help="Shares of the sentences to send.")] = ".1,.2,.8",
     judge: Annotated[
-        str | None, Option(metavar="KIND:NAME", help="Model that says which facts are left; without, BLEU alone.")
+        str | None,
+        Option(metavar="KIND:NAME", help="Model that says which facts are left; without, utility is BLEU alone."),
     ] = None,
     whole: Annotated[bool, Option("--whole/--no-whole", help="Rewrite whole documents beside it.")] = True,
     private: Annotated[
