@@ -72,8 +72,9 @@ class PrivacyFilter:
         self.labels = tuple(labels[number] for number in range(len(labels)))
 
     @classmethod
-    def load(cls, name: str = OPENAI_PRIVACY_FILTER, *, device: str = "cpu", window: int = 4096) -> Self:
-        """Load a model by hub name or folder, in the precision it was saved in."""
+    def load(cls, name: str = OPENAI_PRIVACY_FILTER, *, window: int = 4096) -> Self:
+        """Load a model by hub name or folder, in the precision it was saved in, onto the GPU if there is one."""
+        device = "cuda" if torch.cuda.is_available() else "cpu"
         model = AutoModelForTokenClassification.from_pretrained(name, dtype="auto").to(device)
         return cls(model, AutoTokenizer.from_pretrained(name), window=window)
 
