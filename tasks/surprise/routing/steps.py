@@ -80,7 +80,7 @@ class RouteJob(BaseModel):
 
     def cuts(self) -> Mapping[str, int]:
         """Name of each intervention on sentences, and the last rank that it sends."""
-        return {f"{self.select} {budget:.0%}": sent(budget, self.sentences) for budget in self.config.budgets}
+        return {f"{self.select} {100 * budget:g}%": sent(budget, self.sentences) for budget in self.config.budgets}
 
     def spec_hash(self) -> str:
         """Fingerprint all that shapes the rows but the scores."""

@@ -79,6 +79,11 @@ def test_every_document_is_there_after_every_intervention(
     assert "hunter2" not in capsys.readouterr().out
 
 
+def test_budgets_that_are_close_stay_apart(scores: Path, tmp_path: Path) -> None:
+    _, job = route.job_of(scores, tmp_path / "routed", replace(ASKED, budgets=(0.1, 0.104, 0.29, 1.0)))
+    assert list(job.cuts()) == ["surprise 10%", "surprise 10.4%", "surprise 29%", "surprise 100%"]
+
+
 def test_a_spent_budget_begins_nothing_new(scores: Path, tmp_path: Path) -> None:
     config, planned = route.job_of(scores, tmp_path / "routed", replace(ASKED, budget_usd=1e-6))
     with start(SimulatorConfig(seed=4)) as simulator:
