@@ -12,6 +12,7 @@ from infra.run_state import RunState
 from infra.shards.layout import Layout
 
 FOLDER = "status"
+_MOMENT, _ANY_MOMENT = "%Y%m%dT%H%M%S", "????????T??????"
 SILENT_S = 30.0  # without a word; it writes every second, unless all workers are slow to answer
 
 Life = Literal[
@@ -30,10 +31,14 @@ def begin(layout: Layout, now: datetime) -> Path:
     """Clear away what ended runs of the stage have said, and return where this one says how it is."""
     folder = layout.manifest.parents[1] / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    for path, state in read_all(folder):
-        if state.stage == layout.manifest.name and life_of(state, now) != "runs":
+    for path in folder.glob(f"{layout.manifest.name}-{_ANY_MOMENT}-*.json"):
+        try:
+            over = (state := _read(path)) is None or life_of(state, now) != "runs"
+        except StatusUnreadable:  # of another version: nobody can read what it says
+            over = True
+        if over:
             path.unlink(missing_ok=True)
-    return folder / f"{layout.manifest.name}-{now:%Y%m%dT%H%M%S}-{os.getpid()}.json"
+    return folder / f"{layout.manifest.name}-{now.strftime(_MOMENT)}-{os.getpid()}.json"
 
 
 def write(path: Path, state: RunState) -> None:
@@ -49,16 +54,7 @@ def read_all(folder: Path) -> list[tuple[Path, RunState]]:
     Raises:
         StatusUnreadable: a file is not what a run of this version writes.
     """
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            found.append((path, RunState.model_validate_json(path.read_bytes())))
-        except FileNotFoundError:  # cleared away by a run that begins in this moment
-            continue
-        except ValidationError as error:
-            raise StatusUnreadable(
-                f"{path}: {error.error_count()} errors: delete it, it only tells how a run was"
-            ) from error
+    found = [(path, state) for path in folder.glob("*.json") if (state := _read(path)) is not None]
     return sorted(found, key=lambda each: each[1].began_at)
 
 
@@ -69,3 +65,15 @@ def life_of(state: RunState, now: datetime) -> Life:
     if state.owner.is_dead():
         return "died"
     return "runs" if (now - state.written_at).total_seconds() < SILENT_S else "silent"
+
+
+def _read(path: Path) -> RunState | None:
+    """Return what one run has said; None if a run that begins in this moment has cleared it away."""
+    try:
+        return RunState.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise StatusUnreadable(
+            f"{path}: {error.error_count()} errors: delete it, it only tells how a run was"
+        ) from error

@@ -36,7 +36,7 @@ class WatchedBackend:
             reply = await self._backend.complete(request)
         finally:
             asking[model] -= 1
-            del since[call]
+            since.pop(call, None)  # gone already, if the same request was asked twice at once
         self._watching.answered(request, model, time.monotonic() - began, reply)
         return reply
 

@@ -219,13 +219,14 @@ def test_a_new_run_clears_away_what_ended_ones_of_its_stage_have_said_and_nothin
     alive = observer(tmp_path, Scripted([None])).look()
     ended = alive.model_copy(update={"ended_at": now})
     for name, state in (
-        ("alive", alive),
-        ("ended", ended),
-        ("of-another-stage", ended.model_copy(update={"stage": "triplets"})),
+        ("records-20260101T000000-1", alive),
+        ("records-20260101T000000-2", ended),
+        ("records-too-20260101T000000-3", ended.model_copy(update={"stage": "records-too"})),
     ):
         write(folder / f"{name}.json", state)
+    (folder / "records-20260101T000000-4.json").write_text(json.dumps({"version": 2}))
     assert not begin(here, now).exists()
-    assert sorted(path.stem for path, _ in read_all(folder)) == ["alive", "of-another-stage"]
+    assert sorted(path.stem[-1] for path, _ in read_all(folder)) == ["1", "3"]
 
 
 def test_a_file_that_no_run_has_written_is_named(tmp_path: Path) -> None:

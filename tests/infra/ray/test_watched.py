@@ -84,6 +84,17 @@ async def test_calls_and_embeddings_are_waited_for_until_they_are_answered() -> 
     assert (watching.look().waits, watching.look().oldest_s) == ({"disk": 1}, 0.0)
 
 
+async def test_the_same_request_may_be_asked_twice_at_once() -> None:
+    watching, gate = Watching(), Gate()
+    backend, request = WatchedBackend(gate, watching.begin("part-0", Counter()), watching), asking("draft")
+    async with asyncio.TaskGroup() as group:
+        for _ in range(2):
+            group.create_task(backend.complete(request))
+        await asyncio.sleep(0)
+        gate.open.set()
+    assert (watching.look().waits, watching.look().oldest_s) == ({"disk": 1}, 0.0)
+
+
 async def test_a_job_with_nothing_open_has_either_not_begun_or_is_being_written() -> None:
     watching = Watching()
     _, shared = await begun(watching)
