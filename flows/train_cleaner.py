@@ -7,7 +7,8 @@ from prefect import flow
 
 from flows.train_progress import shown
 from tasks.training.cleaner.config import CleanerRun
-from tasks.training.cleaner.steps import output_locked, prepare_job, record, steps_behind, train_model
+from tasks.training.cleaner.steps import TRAINER, prepare_job
+from tasks.training.steps import output_locked, record, steps_behind, train_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +36,5 @@ def train_cleaner(run: CleanerRun) -> TrainingReport:
         asked = prepare_job(run)
         before = steps_behind(run.output)
         with shown(run.output, asked.deepspeed.steps):
-            train_model(run.output, asked)
+            train_model(run.output, asked, TRAINER)
         return TrainingReport(before, record(run.output, asked))

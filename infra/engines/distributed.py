@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,18 +73,19 @@ def launch_group(
         environment: variables of theirs beside our own.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    launcher = ("-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}")
-    with log.open("wb") as sink:
-        child = subprocess.Popen(
-            [sys.executable, *launcher, "-m", "infra.engines.distributed_child", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=sink,
-            stderr=sink,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
-    group = ProcessGroup(module, child, log)
-    try:
-        yield group
-    finally:
-        group.stop()
+    with tempfile.TemporaryDirectory(prefix="privasis-") as scratch:  # the launcher leaves its own behind when stopped
+        launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={processes}", f"--log-dir={scratch}"]
+        with log.open("wb") as sink:
+            child = subprocess.Popen(
+                [sys.executable, "-m", *launcher, "-m", "infra.engines.distributed_child", module, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=sink,
+                stderr=sink,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        group = ProcessGroup(module, child, log)
+        try:
+            yield group
+        finally:
+            group.stop()

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from flows.commands.train.cleaner import print_trained
 from flows.train_cleaner import train_cleaner
 from tasks.training import job, losses, stopped
-from tasks.training.cleaner.steps import LOG, RECORD, OutputTaken
+from tasks.training.steps import LOG, RECORD, OutputTaken
 from tasks.training.stopped import TrainingStopped
 from tests.tasks.training.cleaner.test_steps import run_of
 
@@ -36,7 +36,7 @@ def test_the_flow_trains_says_what_of_and_a_second_time_does_nothing(
     assert AutoModelForCausalLM.from_pretrained(run.output / job.MODEL).config.model_type == "qwen3"
     with get_client(sync_client=True) as client:
         keys = {artifact.key for artifact in client.read_artifacts()}
-    assert {"train-cleaner-progress", "train-cleaner-losses"} <= keys
+    assert {"training-progress", "training-losses"} <= keys
 
     log = (run.output / LOG).stat().st_mtime_ns
     again = train_cleaner(run)

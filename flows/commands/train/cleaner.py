@@ -49,7 +49,7 @@ def _run(asked: "CleanerRun") -> "TrainingReport":
     from flows.train_cleaner import train_cleaner
     from tasks.training.answers import TemplateUnfit
     from tasks.training.cleaner.prepare import DataUnfit
-    from tasks.training.cleaner.steps import OutputTaken, steps_behind
+    from tasks.training.steps import OutputTaken, steps_behind
     from tasks.training.stopped import TrainingStopped
 
     config = asked.deepspeed

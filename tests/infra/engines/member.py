@@ -15,4 +15,4 @@ def main(arguments: Sequence[str]) -> None:
     if mode == "fail" and rank == "1":
         raise RuntimeError("out of luck")
     if mode != "end":
-        time.sleep(60)
+        time.sleep(300)

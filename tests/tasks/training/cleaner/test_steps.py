@@ -10,9 +10,10 @@ from tasks.sanitization.steps import triplets_store
 from tasks.training import job
 from tasks.training.cleaner.config import CleanerRun
 from tasks.training.cleaner.prepare import DataUnfit
-from tasks.training.cleaner.steps import OutputTaken, output_locked, prepare_job, read_chats
+from tasks.training.cleaner.steps import prepare_job, read_chats
 from tasks.training.ds_config import read_config
 from tasks.training.examples import ExampleFile
+from tasks.training.steps import OutputTaken, output_locked
 from tests.tasks.sanitization.script import honest
 from tests.tasks.sanitization.shards import FIRST, commit_records, made
 from tests.tasks.training.chatml import save_tiny
