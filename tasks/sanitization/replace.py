@@ -31,7 +31,7 @@ async def replaced(
         ask: the record's.
         step: name of the step.
         chunk: the text.
-        spans: in order, apart from each other.
+        spans: in order; those that overlap are replaced as one.
         instruction: what is to be done.
         may_be_empty: whether a span may simply go.
         temperature: of the model.
@@ -39,7 +39,8 @@ async def replaced(
     Raises:
         StepFailed: no reply gave words that can stand there.
     """
-    texts = list(dict.fromkeys(span.text for span in spans))
+    apart = _apart(chunk, spans)
+    texts = list(dict.fromkeys(span.text for span in apart))
     told = [(text, text) for text in texts]
 
     def check(reply: Mapping[str, str]) -> str:
@@ -47,7 +48,7 @@ async def replaced(
         for number, text in enumerate(texts, 1):
             if leaks(words[text], told):
                 raise ReplyUnusable(f"number {number} still says what has to go: use general words")
-        return check_edit(chunk, spans, _with(chunk, spans, words))
+        return check_edit(chunk, spans, _with(chunk, apart, words))
 
     return await ask.json(
         step,
@@ -62,6 +63,17 @@ async def replaced(
         max_tokens=60 + 40 * len(texts),
         check=check,
     )
+
+
+def _apart(chunk: str, spans: Sequence[Found]) -> list[Found]:
+    found: list[Found] = []
+    for span in spans:
+        if found and span.start < found[-1].stop:
+            start, stop = found[-1].start, max(found[-1].stop, span.stop)
+            found[-1] = Found(start, stop, chunk[start:stop], found[-1].match)
+        else:
+            found.append(span)
+    return found
 
 
 def _with(chunk: str, spans: Sequence[Found], words: Mapping[str, str]) -> str:

@@ -137,6 +137,13 @@ async def test_words_may_be_left_out_only_where_the_target_is_dropped_and_no_two
     assert applied([LONG], abstracted) == [LONG.replace("Ana Lima", GENERAL)]
 
 
+async def test_spans_that_overlap_are_replaced_as_one() -> None:
+    copied = {"spans-0-0": [to_json({"spans": ["Call Ana Lima", "Lima now"]})]}
+    lost = {"apply-0-0": [LOST] * 3, "replace-0-0": [to_json({"1": "Call someone", "2": "someone"})]}
+    work = await hidden(FakeBackend(scripted(copied | lost)), texts=[LONG])
+    assert applied([LONG], work) == [f"Call someone{STORY.removeprefix('now')} someone is in. someone\n"]
+
+
 class Crowd(FakeBackend):
     """Counts how many requests are open at once, of each kind of step."""
 
