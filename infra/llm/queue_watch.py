@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import time
-from typing import Self
+from typing import Protocol, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 
 from infra.llm.limits import Limit
+from infra.llm.retry import CallCounters
 from infra.llm.types import Backend, Reply, Request
 from infra.scrape import metrics_of
 
@@ -19,17 +20,26 @@ QUEUED = 0.25  # waiting requests for each running one: enough to keep the next 
 CACHE_FULL = 0.95  # share of the KV cache in use; beyond it running requests are put back and computed again
 
 
+class Counted(Backend, Protocol):
+    """A backend that counts its tries."""
+
+    @property
+    def counters(self) -> CallCounters:
+        """Tries, answers and failures so far."""
+        ...
+
+
 class QueueWatch:
     """A backend whose limit narrows while the server's queue is long or its KV cache full.
 
     Args:
-        backend: sends the calls.
+        backend: sends the calls, and counts its tries.
         limit: of that backend.
         base_url: of the server, ending in /v1; its metrics are beside it.
         poll_s: from one look to the next.
     """
 
-    def __init__(self, backend: Backend, limit: Limit, base_url: str, poll_s: float = POLL_S) -> None:
+    def __init__(self, backend: Counted, limit: Limit, base_url: str, poll_s: float = POLL_S) -> None:
         self._backend = backend
         self._limit = limit
         parts = urlsplit(base_url)
@@ -41,6 +51,11 @@ class QueueWatch:
     def model(self) -> str:
         """The model's name, as asked for."""
         return self._backend.model
+
+    @property
+    def counters(self) -> CallCounters:
+        """Tries, answers and failures so far."""
+        return self._backend.counters
 
     async def complete(self, request: Request) -> Reply:
         """Answer ``request``; errors as of the backend."""

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Self
 
+from infra.llm.retry import CallCounters
 from infra.llm.types import Backend, BackendGone, BackendUnavailable, Reply, Request
 
 _REMEMBERED = 65_536  # records whose replica is known; far more than one worker has in hand
@@ -51,6 +52,12 @@ class ReplicatedBackend:
     def model(self) -> str:
         """The model's name, the same on all replicas."""
         return self._replicas[0].backend.model
+
+    @property
+    def counters(self) -> tuple[CallCounters, ...]:
+        """Tries, answers and failures so far, of each replica that counts them."""
+        found = (getattr(each.backend, "counters", None) for each in self._replicas)
+        return tuple(counters for counters in found if isinstance(counters, CallCounters))
 
     async def complete(self, request: Request) -> Reply:
         """Answer ``request`` from one of the replicas.

@@ -108,10 +108,11 @@ class Watching:
         step.completion.add(reply.usage.completion)
 
     def note_client(self, model: str, client: object) -> None:
-        """Remember a client that counts its failed tries."""
-        counters = getattr(client, "counters", None)
-        if isinstance(counters, CallCounters):
-            self._counters[id(counters)] = (model, counters)
+        """Remember a client that counts its failed tries, or, of several servers, those of each."""
+        counters = getattr(client, "counters", ())
+        for each in counters if isinstance(counters, tuple) else (counters,):
+            if isinstance(each, CallCounters):
+                self._counters[id(each)] = (model, each)
 
     def note_visit(self, server: str, demand: Demand, grant: Grant) -> None:
         """Remember what a client told the limiter, and what it was told: where nothing keeps calls, they go now."""

@@ -5,6 +5,7 @@ import pytest
 
 from infra.llm.fake import FakeBackend
 from infra.llm.replicas import ReplicatedBackend
+from infra.llm.retry import CallCounters
 from infra.llm.types import BackendUnavailable, Message, Reply, Request, RequestRejected
 
 
@@ -69,3 +70,11 @@ async def test_a_rejected_request_is_not_sent_to_the_others() -> None:
         with pytest.raises(RequestRejected, match="too long"):
             await replicated.complete(ask("r"))
     assert sum(len(each.requests) for each in backends) == 1
+
+
+async def test_the_tries_of_each_replica_can_be_read() -> None:
+    class Counting(FakeBackend):
+        counters = CallCounters(sent=3)
+
+    replicated = ReplicatedBackend([Counting(lambda _: "yes"), FakeBackend(lambda _: "yes")], patience_s=1)
+    assert [counters.sent for counters in replicated.counters] == [3]
