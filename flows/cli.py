@@ -20,8 +20,20 @@ from flows.commands.train.app import train_app
 OURS = ("flows", "tasks", "infra")
 
 
+IN_ORDER = (  # of the work, in `--help`
+    *("synthesize", "preview", "estimate", "report", "compare", "check-identities"),
+    *("sanitize", "split", "evaluate", "export", "train"),
+    *("clean", "serve", "surprise"),
+    *("init", "doctor", "status", "cost", "shards"),
+)
+
+
 class Commands(TyperGroup):
     """Ends every command with an exit code that means something."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps the type to itself
+        """Return the names in the order of the work."""
+        return sorted(super().list_commands(ctx), key=IN_ORDER.index)
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - typer keeps the type to itself
         """Run the command; tell an expected error in a message instead of a traceback."""
@@ -59,18 +71,19 @@ app = Typer(
     pretty_exceptions_enable=False,  # their tracebacks would show local variables, and so text of records
     rich_markup_mode="rich",
 )
+RECORDS, SANITIZING, SURPRISE, RUNNING = "Records", "Sanitizing", "Texts of your own", "Running it"  # in `--help`
 shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
-app.add_typer(shards_app, name="shards")
-app.add_typer(surprise_app, name="surprise")
-app.add_typer(evaluate_app, name="evaluate")
-app.add_typer(train_app, name="train")
-app.command()(split)
-app.command("status")(run_status)
-app.command()(cost)
-app.command()(check_identities)
-app.command()(export)
-app.command()(clean)
-app.command()(serve)
+app.add_typer(shards_app, name="shards", rich_help_panel=RUNNING)
+app.add_typer(surprise_app, name="surprise", rich_help_panel=SURPRISE)
+app.add_typer(evaluate_app, name="evaluate", rich_help_panel=SANITIZING)
+app.add_typer(train_app, name="train", rich_help_panel=SANITIZING)
+app.command(rich_help_panel=SANITIZING)(split)
+app.command("status", rich_help_panel=RUNNING)(run_status)
+app.command(rich_help_panel=RUNNING)(cost)
+app.command(rich_help_panel=RECORDS)(check_identities)
+app.command(rich_help_panel=SANITIZING)(export)
+app.command(rich_help_panel=SURPRISE)(clean)
+app.command(rich_help_panel=SURPRISE)(serve)
 
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
 DatasetFolder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]
@@ -113,7 +126,7 @@ def privasis(
     """  # noqa: D301 - \b keeps the lines apart
 
 
-@app.command()
+@app.command(rich_help_panel=RECORDS)
 @takes_run_flags()
 def synthesize(
     flags: RunFlags,
@@ -135,7 +148,7 @@ def synthesize(
     command.run(flags, reprocess)
 
 
-@app.command()
+@app.command(rich_help_panel=SANITIZING)
 @takes_run_flags(
     without=(
         *("first", "records", "shards", "language", "words"),
@@ -161,7 +174,7 @@ def sanitize(
     command.run(flags, reprocess)
 
 
-@app.command()
+@app.command(rich_help_panel=RECORDS)
 @takes_run_flags(without=("records", "shards", "in_flight", "workers", "budget"))
 def preview(
     flags: RunFlags,
@@ -182,7 +195,7 @@ def preview(
     command.run(flags, records, triplet)
 
 
-@app.command()
+@app.command(rich_help_panel=RECORDS)
 @takes_run_flags(without=("in_flight", "workers", "budget"))
 def estimate(
     flags: RunFlags,
@@ -227,7 +240,7 @@ def verify(folder: DatasetFolder) -> None:
     raise Exit(command.check(folder))
 
 
-@app.command()
+@app.command(rich_help_panel=RECORDS)
 def report(folder: DatasetFolder, json: Json = False) -> None:
     """Show a data set: its figures, one record with its attributes marked; and write DATASET_DIR/report.html.
 
@@ -239,7 +252,7 @@ def report(folder: DatasetFolder, json: Json = False) -> None:
     command.run(folder, json)
 
 
-@app.command()
+@app.command(rich_help_panel=RECORDS)
 def compare(
     folders: Annotated[list[Path], Argument(metavar="DATASET_DIR...", help="Folders of data sets.")],
     html: Annotated[Path | None, Option(metavar="FILE", help="Write a page, too.")] = None,
@@ -255,7 +268,7 @@ def compare(
     command.run(folders, html, json)
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def doctor(
     config: Annotated[
         Path | None, Option("--config", "-c", help="Run file whose models are to be looked for, not the default one.")
@@ -272,7 +285,7 @@ def doctor(
     raise Exit(command.run(config))
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def init(
     file: Annotated[Path, Argument(metavar="[FILE]", help="Where to write it.")] = Path("run.toml"),
     force: Annotated[bool, Option("--force", help="Write over a file that is there.")] = False,
