@@ -147,7 +147,7 @@ def load_run(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
     if path is not None:
         try:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigError(f"{path}: {error}") from error
     for name, value in overrides.items():
         *parents, last = name.split(".")

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands.checks import check_settings
-from flows.commands.datasets import open_records
 from flows.commands.errors import Code
 from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
+from flows.commands.stages import stages_of
 from flows.commands.wording import counted
 from infra.shards.plan import State
 from infra.shards.verify import verify
@@ -68,20 +68,25 @@ def status(flags: RunFlags) -> None:
 
 
 def check(folder: Path) -> Code:
-    """Read every file of the data set in ``folder`` again and print what is not as it should be.
+    """Read every file of every stage in ``folder`` again and print what is not as it should be.
 
     Raises:
         ConfigError: no data set there.
     """
-    store = open_records(folder)
-    findings = verify(store)
     console = Console()
-    for finding in findings:
-        line = Text.assemble((finding.kind, "bold red"), f"  {finding.path}: {visible(finding.detail)}")
-        console.print(line, soft_wrap=True)
-    if findings:
-        console.print(Text(f"{counted(len(findings), 'finding')} in {folder}"), soft_wrap=True)
+    found = 0
+    shards: Counter[str] = Counter()
+    for store in stages_of(folder):
+        findings = verify(store)
+        for finding in findings:
+            line = Text.assemble((finding.kind, "bold red"), f"  {finding.path}: {visible(finding.detail)}")
+            console.print(line, soft_wrap=True)
+        found += len(findings)
+        if not findings:
+            shards[store.layout.manifest.name] += len(store.manifest.shards())
+    if found:
+        console.print(Text(f"{counted(found, 'finding')} in {folder}"), soft_wrap=True)
         return Code.DAMAGE
-    shards = counted(len(store.manifest.shards()), "shard")
-    console.print(Text(f"{folder}: {shards}, every file as it was committed"), soft_wrap=True)
+    stages = ", ".join(f"{counted(number, 'shard')} of {stage}" for stage, number in shards.items())
+    console.print(Text(f"{folder}: {stages}, every file as it was committed"), soft_wrap=True)
     return Code.DONE

@@ -1,11 +1,16 @@
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 from flows.cli import app
+from infra.shards.ranges import ShardRange
+from tasks.evaluation.splitting.steps import splits_store
+from tasks.records import SPLITS
 from tests.flows.conftest import MadeSet
+from tests.infra.shards.samples import commit
 
 run = CliRunner()
 
@@ -35,7 +40,7 @@ def copied(made_set: MadeSet, tmp_path: Path) -> Path:
 
 def test_a_sound_data_set_is_verified_with_code_0(copied: Path) -> None:
     result = run.invoke(app, ["shards", "verify", str(copied)])
-    assert (result.exit_code, result.stdout) == (0, f"{copied}: 2 shards, every file as it was committed\n")
+    assert (result.exit_code, result.stdout) == (0, f"{copied}: 2 shards of records, every file as it was committed\n")
 
 
 def test_every_damage_is_printed_and_the_code_is_4(copied: Path) -> None:
@@ -47,6 +52,28 @@ def test_every_damage_is_printed_and_the_code_is_4(copied: Path) -> None:
     assert f"content_differs  {file}: SHA-256" in result.stdout
     assert "file_missing" in result.stdout
     assert result.stdout.splitlines()[-1] == f"2 findings in {copied}"
+
+
+def test_every_stage_is_read_not_only_the_records(tmp_path: Path) -> None:
+    store = splits_store(tmp_path, "tiny")
+    shard = ShardRange(0, 1)
+    row = {"record_id": "r-1", "index": 0, "split": "train", "reason": "drawn", "person": "0" * 64, "place": 0.5}
+    commit(store, shard, tables={"splits": pa.Table.from_pylist([row], SPLITS)})
+    sound = run.invoke(app, ["shards", "verify", str(tmp_path / "tiny")])
+    assert sound.stdout.endswith(": 1 shard of splits, every file as it was committed\n")
+    assert sound.exit_code == 0
+    file = store.layout.data_file("splits", shard)
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file.write_bytes(damaged)
+    assert run.invoke(app, ["shards", "verify", str(tmp_path / "tiny")]).exit_code == 4
+
+
+def test_a_stage_of_another_release_is_said_not_skipped(copied: Path) -> None:
+    (copied / "manifest" / "someday").mkdir()
+    result = run.invoke(app, ["shards", "verify", str(copied)])
+    assert result.exit_code == 2
+    assert "stage 'someday'" in result.stderr
 
 
 def test_a_manifest_that_cannot_be_read_is_damage_for_every_command(copied: Path) -> None:

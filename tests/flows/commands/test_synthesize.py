@@ -148,4 +148,4 @@ def test_from_nothing_to_a_verified_report_through_prefect_and_ray(
     assert "20 of 20 rows" in report.stdout
     assert (tmp_path / "data" / "twenty" / "report.html").stat().st_size > 10_000
     verified = run.invoke(app, ["shards", "verify", "data/twenty"])
-    assert verified.stdout == "data/twenty: 2 shards, every file as it was committed\n"
+    assert verified.stdout == "data/twenty: 2 shards of records, every file as it was committed\n"
