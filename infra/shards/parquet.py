@@ -32,18 +32,32 @@ def read(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) ->
         TableDamaged: it is not there, or is no whole Parquet file.
         SchemaMismatch: it is not as ``schema`` says.
     """
+    return _read(path, path, schema, columns)
+
+
+def decode(data: bytes, path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return the rows of a Parquet file that was read from ``path``; errors as of ``read``."""
+    return _read(pa.BufferReader(data), path, schema, columns)
+
+
+def _read(source: Path | pa.BufferReader, path: Path, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
     names = schema.names if columns is None else list(columns)
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(source) as file:
             check_schema(file.schema_arrow, schema, str(path), stored=True)
             table = file.read(columns=names)
     except FileNotFoundError as error:
-        raise TableDamaged(_repair(path, "is gone")) from error
-    except pa.ArrowInvalid as error:
-        raise TableDamaged(_repair(path, f"cannot be read ({error})")) from error
+        raise damaged(path, "is gone") from error
+    except (pa.ArrowInvalid, OSError) as error:  # pyarrow has an OSError without a number for what it cannot decode
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise damaged(path, f"cannot be read ({error})") from error
     wanted = pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
     return table.select(names).cast(wanted)  # gives list items back the names that Parquet has for itself
 
 
-def _repair(path: Path, fault: str) -> str:
-    return f"{path} {fault}: delete what is left of it and run its stage again; paid answers come from its journal"
+def damaged(path: Path, fault: str) -> TableDamaged:
+    """Say what is wrong with a data file, and how to get it back."""
+    return TableDamaged(
+        f"{path} {fault}: delete what is left of it and run its stage again; paid answers come from its journal"
+    )

@@ -147,14 +147,23 @@ class StageStore:
         return pa.concat_tables([empty, *(parquet.read(path, schema, columns) for path in self.paths(table))])
 
     def read_shard(self, table: str, shard: ShardRange, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the rows of ``shard`` in ``table``, all or some columns.
+        """Return the rows of ``shard`` in ``table``, all or some columns, if they are what was committed.
 
         Raises:
             KeyError: the shard is not committed.
+            TableDamaged: the file is gone, or another than the one that was committed.
             SchemaMismatch: the file is not as the schema says.
         """
-        self.manifest.record(shard)
-        return parquet.read(self.layout.data_file(table, shard), self.tables[table], columns)
+        path = self.layout.data_file(table, shard)
+        while True:
+            committed = self.manifest.record(shard)
+            data = files.read(path)
+            if data is None:
+                raise parquet.damaged(path, "is gone")
+            if table not in committed.files or files.sha256(data) == committed.files[table].sha256:
+                return parquet.decode(data, path, self.tables[table], columns)
+            if self.manifest.record(shard) == committed:  # else it was made again in between
+                raise parquet.damaged(path, "is not as it was committed")
 
     def sweep(self) -> list[ShardRange]:
         """Clear away what killed workers left, and return the shards where there was something to clear.

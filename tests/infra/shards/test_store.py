@@ -15,6 +15,7 @@ from infra.shards.journal import read_events
 from infra.shards.lease import LeaseHeld, LeaseLost, acquire
 from infra.shards.manifest import AlreadyCommitted
 from infra.shards.owner import Owner
+from infra.shards.parquet import TableDamaged
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tests.infra.shards.samples import NOTES, REJECTS, commit, make_store, tables_of
@@ -345,3 +346,17 @@ def test_the_journal_of_a_shard_that_is_not_committed_stays_open(tmp_path: Path)
     assert store.layout.open_journal(SHARD).exists()
     with store.acquire(SHARD), pytest.raises(LeaseHeld):
         store.acquire(SHARD)
+
+
+def test_a_shard_that_was_changed_after_its_commit_is_not_read(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    commit(store, ShardRange(0, 10))
+    path = store.layout.data_file("notes", ShardRange(0, 10))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(TableDamaged, match=r"part-00000000-00000010\.parquet is not as it was committed: delete"):
+        store.read_shard("notes", ShardRange(0, 10), ["index"])
+    path.unlink()
+    with pytest.raises(TableDamaged, match="is gone"):
+        store.read_shard("notes", ShardRange(0, 10))
