@@ -161,4 +161,5 @@ def load_run(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
         return RunConfig.model_validate(values)
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
-        raise ConfigError(f"{path or 'flags'}: " + "; ".join(faults)) from error
+        source = "flags" if path is None else f"{path} with flags" if overrides else str(path)
+        raise ConfigError(f"{source}: " + "; ".join(faults)) from error

@@ -1,5 +1,6 @@
 """What can be told to be wrong with a run before anything is started for it."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from flows.config import ConfigError, Embedded, LiteLLM, Remote, RunConfig, Simulated, Vllm
@@ -13,6 +14,18 @@ from tasks.synthesis.seeds import record_id
 
 ANSWER_WITHIN_S = 20.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def make_home(folder: Path) -> None:
+    """Make the folder of a data set now: a place that cannot be written to is found before anything is paid.
+
+    Raises:
+        ConfigError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made ({error.strerror}): choose another place with --root") from error
 
 
 def check_settings(run: RunConfig) -> None:

@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from flows.budget import BudgetSpent
-from flows.commands.checks import check_models, check_settings
+from flows.commands.checks import check_models, check_settings, make_home
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.flags import RunFlags
 from flows.commands.made import print_made, print_nothing_to_do
@@ -43,7 +43,7 @@ def run(flags: RunFlags, reprocess: Reprocess) -> None:
         print_nothing_to_do(config, planned)
         return
     check_models(config)
-    (config.root / config.dataset).mkdir(parents=True, exist_ok=True)  # a place that cannot be written to, found now
+    make_home(config.root / config.dataset)
     print_made(config, _run(config, reprocess, planned), store, planned)
 
 

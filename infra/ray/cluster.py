@@ -78,9 +78,8 @@ def cluster(address: str | None, *, at_least: Size = Size(), timeout_s: float = 
             check_versions(timeout_s)
         yield size
     finally:
-        import ray
-
-        ray.shutdown()
+        if "ray" in sys.modules:  # else a signal came while it was imported, and importing it again would fail
+            sys.modules["ray"].shutdown()
 
 
 def wait_for(at_least: Size, timeout_s: float) -> Size:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.checks import make_home
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.quiet import quiet_prefect
 from flows.commands.wording import counted
@@ -83,7 +84,7 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
             raise RunFailed(f"another process is scoring {counted(held, 'shard')}: wait for it", Code.OUTSIDE)
         _print_nothing_to_do(asked, planned)
         return
-    (asked.root / asked.dataset).mkdir(parents=True, exist_ok=True)  # a place that cannot be written to, found now
+    make_home(asked.root / asked.dataset)
     print_scored(asked, _run(asked, reprocess, planned), store.layout.tables["scores"], planned)
 
 

@@ -31,6 +31,11 @@ def render_calibration(calibration: Calibration) -> RenderableType:
     table.add_section()
     table.add_row(Text("chosen", "bold"), *_point_cells(calibration.chosen), style="bold cyan")
     parts: list[RenderableType] = [head, Text(), table]
+    parts += [
+        Text(f"{each.name} has no threshold: {each.point.reason}", "dim")
+        for each in calibration.operating
+        if isinstance(each.point, NoPoint)
+    ]
     if calibration.result is not None and len(calibration.result.categories) > 1:
         parts += [Text(), _categories([calibration.result])]
     return Group(*parts, Text(), *(_advised(sentence) for sentence in calibration.advice))

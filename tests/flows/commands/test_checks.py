@@ -1,10 +1,11 @@
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
-from flows.commands.checks import check_answers, check_models, check_settings
+from flows.commands.checks import check_answers, check_models, check_settings, make_home
 from flows.config import ConfigError, RunConfig
 from infra.engines.models import ModelMissing
 from infra.llm.connect import Endpoint
@@ -110,3 +111,9 @@ def test_settings_that_no_list_can_meet_are_named(synthesis: dict[str, object], 
 
 def test_the_default_settings_can_be_met() -> None:
     check_settings(RunConfig())
+
+
+def test_a_place_that_cannot_hold_data_is_named_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"file/set: cannot be made \(Not a directory\): choose another place with"):
+        make_home(tmp_path / "file" / "set")
