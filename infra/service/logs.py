@@ -10,6 +10,14 @@ _Info = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[
 class WithoutMessages(logging.Formatter):
     """Formats exceptions by kind and place alone: their messages may quote a text."""
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record anew: it may hold a traceback that another handler's formatter has left in it."""
+        kept, record.exc_text = record.exc_text, None
+        try:
+            return super().format(record)
+        finally:
+            record.exc_text = kept
+
     def formatException(self, ei: _Info) -> str:
         """Return the frames and the kind of an exception, and of those that it came of."""
         lines = list[str]()
@@ -27,3 +35,6 @@ def log_without_texts() -> None:
     for name in ("uvicorn", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING
+    for name in ("uvicorn.error", "uvicorn.asgi"):  # whatever configured them before must not write on its own
+        logging.getLogger(name).handlers = []
+        logging.getLogger(name).propagate = True

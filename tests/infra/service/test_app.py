@@ -264,6 +264,23 @@ def logged() -> Iterator[io.StringIO]:
         logger.handlers, logger.propagate, logger.level = handlers, propagate, level
 
 
+def test_a_traceback_that_another_formatter_has_left_in_the_record_is_not_used(logged: io.StringIO) -> None:
+    error = ZeroDivisionError(SECRET)
+    record = logging.LogRecord("uvicorn.error", logging.ERROR, "here", 1, "failed", None, (type(error), error, None))
+    logging.Formatter().format(record)
+    assert "Karim" in str(record.exc_text)
+    logging.getLogger("uvicorn.error").handle(record)
+    assert logged.getvalue().splitlines() == ["ERROR uvicorn.error: failed", "ZeroDivisionError"]
+
+
+def test_handlers_that_somebody_configured_before_write_nothing(logged: io.StringIO) -> None:
+    elsewhere = io.StringIO()
+    logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler(elsewhere))
+    log_without_texts()
+    logging.getLogger("uvicorn.error").error("failed")
+    assert elsewhere.getvalue() == ""
+
+
 def test_a_bug_is_logged_by_kind_and_place_and_tells_nothing_of_the_text(logged: io.StringIO) -> None:
     with served(Obedient()) as address:
         answer = httpx.post(f"{address}/v1/clean", json=body(f"bug {SECRET}"))
