@@ -110,7 +110,8 @@ def past_of(run: RunConfig, dimension: int) -> Past:
     """Count the events in all journals: replies are JSON objects, decisions JSON arrays, vectors bytes."""
     layout = store_of(run).layout
     journals = [*layout.open_journals(), *layout.archives()]
-    bodies = [body for _, path in journals for body in read_events(path).values()]
+    events = {key: body for _, path in journals for key, body in read_events(path).items()}  # a kill may leave both
+    bodies = list(events.values())
     vectors = sum(len(body) == 4 * dimension for body in bodies)
     decisions = sum(len(body) != 4 * dimension and body.startswith(b"[") for body in bodies)
     return Past(len(bodies) - vectors - decisions, vectors, decisions)

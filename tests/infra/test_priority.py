@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -7,9 +8,9 @@ CHILD = (
 
 
 def test_a_process_gives_way_once_and_never_takes_priority_back() -> None:
-    asked = {0: "10", 15: "15"}
-    for nice, found in asked.items():
+    here = os.getpriority(os.PRIO_PROCESS, 0)  # of the tests' own process, which may have given way already
+    for nice in (0, 15):
         run = subprocess.run(
             ["nice", "-n", str(nice), sys.executable, "-c", CHILD], capture_output=True, text=True, check=True
         )
-        assert run.stdout.strip() == found
+        assert int(run.stdout) == max(10, min(19, here + nice))
