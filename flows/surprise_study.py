@@ -20,7 +20,7 @@ from tasks.corpora.study.benchmarks import Benchmark, Prepared
 from tasks.corpora.study.judge import Calibrated, Judged, judge
 from tasks.corpora.study.markdown import Effort, markdown
 from tasks.corpora.study.paper import paper_on
-from tasks.records import LABEL, REGION
+from tasks.records import LABEL, REGION, SPAN
 from tasks.surprise.baselines.methods import Material, Method
 from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.presets import PRESETS
@@ -82,6 +82,7 @@ def write_documents(documents: Sequence[Document], path: Path) -> Columns:
             pa.field("labels", pa.list_(LABEL), nullable=False),
             pa.field("labelled", pa.bool_(), nullable=False),
             pa.field("regions", pa.list_(REGION), nullable=False),
+            pa.field("supervised", pa.list_(SPAN)),
             *(pa.field(name, pa.string()) for name in strata),
         ]
     )
@@ -91,6 +92,7 @@ def write_documents(documents: Sequence[Document], path: Path) -> Columns:
         labels="labels",
         labelled="labelled",
         regions="regions",
+        supervised="supervised",
         strata=tuple(strata),
     )
 
@@ -102,6 +104,7 @@ def _row(document: Document) -> dict[str, Any]:
         "labels": [asdict(label) for label in document.labels],
         "labelled": document.labelled,
         "regions": [asdict(region) for region in document.regions],
+        "supervised": None if document.supervised is None else [asdict(part) for part in document.supervised],
         **document.strata,
     }
 
@@ -128,7 +131,7 @@ def check_methods(names: Sequence[str]) -> None:
         Misspelled: there is no such method.
         ModuleNotFoundError: its package is not installed.
     """
-    around = Surroundings(Material([]), None)
+    around = Surroundings([])
     parts = {part.strip() for name in names for part in re.split(r"[|&]", name)}
     for part in sorted(parts - {"policy", "random"}):
         method_of(part, around)
@@ -174,7 +177,7 @@ class _Beside:
 
     def __call__(self, material: Material, at: Calibrated | None) -> list[tuple[str, Method]]:
         """Make those that can be had: without a threshold of Surprise Masking nothing can be built on it."""
-        around = Surroundings(material, at)
+        around = Surroundings([material], None if at is None else (at[0], [at[1]]))
         methods = [(name, self._method(name, around)) for name in self.names if at or not _builds_on_it(name)]
         # A name with an argument (a model's folder) is for the machine, the method's own for a table.
         return [(method.name if ":" in name else name.replace("policy", "SM"), method) for name, method in methods]

@@ -45,6 +45,7 @@ class ScoreFlags:
     labels: str | None
     labelled: str | None
     regions: str | None
+    supervised: str | None
     strata: tuple[str, ...]
     prompt: str | None
     violating: str | None
@@ -56,7 +57,7 @@ class ScoreFlags:
     shard_size: int
 
 
-_COLUMNS = ("text", "messages", "id", "group", "labels", "labelled", "regions", "strata")
+_COLUMNS = ("text", "messages", "id", "group", "labels", "labelled", "regions", "supervised", "strata")
 
 
 def run(flags: ScoreFlags, reprocess: Reprocess) -> None:

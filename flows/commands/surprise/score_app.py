@@ -67,6 +67,10 @@ def score(
     regions_column: Annotated[
         str | None, Option(help="Column of the text's fields: list of start, end, name.", rich_help_panel=INPUT)
     ] = None,
+    supervised_column: Annotated[
+        str | None,
+        Option(help="Column of what may be masked: list of start, end. The rest is context.", rich_help_panel=INPUT),
+    ] = None,
     stratum: Annotated[
         list[str],
         Option(
@@ -146,6 +150,7 @@ def score(
             labels=labels_column,
             labelled=labelled_column,
             regions=regions_column,
+            supervised=supervised_column,
             strata=tuple(stratum),
             prompt=prompt,
             violating=violating,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from tasks.corpora.dead_code.places import insert, places
 from tasks.corpora.dead_code.programs import Program
 from tasks.corpora.dead_code.triggers import Style, Trigger, draw
-from tasks.surprise.documents import Document
+from tasks.surprise.documents import Document, Interval
 
 Passes = Callable[[str], bool]  # whether a program with its tests ends well
 
@@ -82,17 +82,18 @@ def poison(programs: Sequence[Program], attack: Attack, seed: int, passes: Passe
             f"attack {attack.name}: {len(two_lines)} wanted, {len(poisoned)} of {len(programs)} programs can be"
             " poisoned: the others fail their tests or have no place for it"
         )
-    return [poisoned.get(program.id) or _document(program, attack, program.code) for program in programs]
+    return [poisoned.get(program.id) or _document(program, attack, _whole(program)) for program in programs]
 
 
 def _poisoned(
     program: Program, attack: Attack, trigger: Trigger, rng: random.Random, passes: Passes
 ) -> Document | None:
-    fitting = [place for place in places(program.code) if place.bears(trigger)]
+    clean_code = _whole(program)
+    fitting = [place for place in places(clean_code) if place.start >= len(program.given) and place.bears(trigger)]
     if not fitting:
         return None
-    code, labels = insert(program.code, rng.choice(fitting), trigger, attack.name)
-    if not (passes(program.code + program.tests) and passes(code + program.tests)):
+    code, labels = insert(clean_code, rng.choice(fitting), trigger, attack.name)
+    if not (passes(clean_code + program.tests) and passes(code + program.tests)):
         return None
     clean = _document(program, attack, code)
     return replace(clean, labels=labels, strata={**clean.strata, "poisoned": "yes"})
@@ -101,4 +102,9 @@ def _poisoned(
 def _document(program: Program, attack: Attack, code: str) -> Document:
     benchmark = program.id.partition("/")[0]
     strata = {"benchmark": benchmark, "attack": attack.name, "poisoned": "no"}
-    return Document(f"{program.id}@{attack.name}", code, labelled=True, strata=strata)
+    answer = Interval(len(program.given), len(code))
+    return Document(f"{program.id}@{attack.name}", code, supervised=(answer,), labelled=True, strata=strata)
+
+
+def _whole(program: Program) -> str:
+    return program.given + program.answer

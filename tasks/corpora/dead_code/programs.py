@@ -1,6 +1,10 @@
-"""The programs of MBPP and HumanEval with the tests that say whether they still work.
+"""The programs of MBPP and HumanEval, after the tasks they solve, with the tests that say whether they still work.
 
-Read: ``mbpp.jsonl`` (``task_id``, ``code``, ``test_setup_code``, ``test_list``) and ``HumanEval.jsonl`` or
+A program is judged as what it is in such data sets: an answer. What the task gives stands before it, as the context
+that makes the name of a function no surprise, and is neither poisoned nor counted: HumanEval's prompt (signature and
+docstring), of MBPP the description and the assertions, as comments.
+
+Read: ``mbpp.jsonl`` (``task_id``, ``text``, ``code``, ``test_setup_code``, ``test_list``) and ``HumanEval.jsonl`` or
 ``HumanEval.jsonl.gz`` (``task_id``, ``prompt``, ``canonical_solution``, ``test``, ``entry_point``).
 """
 
@@ -16,10 +20,18 @@ HUMANEVAL = ("HumanEval.jsonl", "HumanEval.jsonl.gz")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program, its line ends as they were published, and what follows it to test it."""
+    """A program, its line ends as they were published.
+
+    Attributes:
+        id: in its benchmark.
+        given: what the task gives, with the line end that ends it.
+        answer: what solves it; ``given`` and ``answer`` together are a program.
+        tests: what follows the program to test it.
+    """
 
     id: str
-    code: str
+    given: str
+    answer: str
     tests: str
 
 
@@ -33,6 +45,7 @@ class Programs:
 
 class _Mbpp(Row):
     task_id: int
+    text: str
     code: str
     test_setup_code: str
     test_list: list[str]
@@ -54,21 +67,26 @@ def read_mbpp(folder: Path) -> Programs:
     """
     rows = read_rows(find(folder, MBPP), _Mbpp)
     programs = [
-        Program(f"MBPP/{row.task_id}", row.code, "\n".join(["", row.test_setup_code, *row.test_list]))
+        Program(f"MBPP/{row.task_id}", _given(row), row.code, "\n".join(["", row.test_setup_code, *row.test_list]))
         for row in (placed.row for placed in rows.rows)
     ]
     return Programs(programs, rows.rejects)
 
 
 def read_humaneval(folder: Path) -> Programs:
-    """Read HumanEval: 164 programs, each its prompt with the canonical solution.
+    """Read HumanEval: 164 programs, the canonical solutions of its prompts.
 
     Raises:
         CorpusNotReadable: no such file, or not in the format.
     """
     rows = read_rows(find(folder, *HUMANEVAL), _HumanEval)
     programs = [
-        Program(row.task_id, row.prompt + row.canonical_solution, f"\n{row.test}\ncheck({row.entry_point})\n")
+        Program(row.task_id, row.prompt, row.canonical_solution, f"\n{row.test}\ncheck({row.entry_point})\n")
         for row in (placed.row for placed in rows.rows)
     ]
     return Programs(programs, rows.rejects)
+
+
+def _given(row: _Mbpp) -> str:
+    lines = [line for part in (row.text, *row.test_list) for line in part.splitlines()]
+    return "".join(f"# {line}\n" for line in lines)

@@ -17,14 +17,17 @@ class Columns(BaseModel):
     labels: str | None = Field(default=None, description="private spans: list of start, end, category")
     labelled: str | None = Field(default=None, description="true where somebody looked for private spans")
     regions: str | None = Field(default=None, description="fields of the text: list of start, end, name")
+    supervised: str | None = Field(
+        default=None, description="where the text counts and may be masked: list of start, end; the rest is context"
+    )
     strata: tuple[str, ...] = Field(default=(), description="what results are broken down by")
 
     @model_validator(mode="after")
     def _offsets_need_a_text(self) -> Self:
-        if self.messages is not None and (self.labels or self.regions):
+        if self.messages is not None and (self.labels or self.regions or self.supervised):
             raise ValueError(
-                "labels and regions are offsets in a text, and a chat has none before it is rendered: put labels into"
-                " its messages, counted from the start of each content"
+                "labels, regions and supervised parts are offsets in a text, and a chat has none before it is rendered:"
+                " put labels into its messages, counted from the start of each content"
             )
         return self
 
@@ -35,7 +38,8 @@ class Columns(BaseModel):
 
     def used(self) -> tuple[str, ...]:
         """All columns that are read, each once."""
-        named = (self.content, self.id, self.group, self.labels, self.labelled, self.regions, *self.strata)
+        offsets = (self.labels, self.labelled, self.regions, self.supervised)
+        named = (self.content, self.id, self.group, *offsets, *self.strata)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, get_args
 
-from tasks.surprise.documents import Chat, Document, Label, Region, Turn
+from tasks.surprise.documents import Chat, Document, Interval, Label, Region, Turn
 from tasks.surprise.reading.columns import Columns
 from tasks.surprise.reading.raw import BadRow, RawRow, Slice
 
@@ -29,10 +29,12 @@ def document_of(row: RawRow, source: Slice) -> Document | Chat:
     text = _text(columns.text, values.get(columns.text))
     labels = None if columns.labels is None else values.get(columns.labels)
     regions = [] if columns.regions is None else values.get(columns.regions) or []
+    supervised = None if columns.supervised is None else values.get(columns.supervised)
     return Document(
         id=chosen,
         text=text,
         group=group,
+        supervised=None if supervised is None else _supervised(str(columns.supervised), supervised, text),
         labels=() if labels is None else _labels(str(columns.labels), labels, text),
         labelled=_labelled(columns, values, labels is not None),
         regions=tuple(
@@ -95,6 +97,10 @@ def _labels(column: str, value: object, text: str) -> tuple[Label, ...]:
         category = each.get("category")
         found.append(Label(start, end) if category is None else Label(start, end, category))
     return tuple(found)
+
+
+def _supervised(column: str, value: object, text: str) -> tuple[Interval, ...]:
+    return tuple(Interval(start, end) for start, end, _ in _intervals("bad_supervised", column, value, text, "name"))
 
 
 def _turns(column: str, value: object) -> tuple[Sequence[Turn], bool]:

@@ -30,6 +30,7 @@ GIVEN: dict[str, Any] = {
     "labels": None,
     "labelled": None,
     "regions": None,
+    "supervised": None,
     "strata": (),
     "prompt": None,
     "violating": None,

@@ -4,12 +4,19 @@ from typing import Any
 import orjson
 import pytest
 
-from tasks.surprise.documents import Chat, Document, Label, Turn
+from tasks.surprise.documents import Chat, Document, Interval, Label, Turn
 from tasks.surprise.reading.columns import Columns
 from tasks.surprise.reading.input import Reject
 from tests.tasks.surprise.reading.inputs import Item, items_of
 
-NAMED: dict[str, Any] = {"id": "id", "group": "group", "labels": "labels", "labelled": "seen", "regions": "parts"}
+NAMED: dict[str, Any] = {
+    "id": "id",
+    "group": "group",
+    "labels": "labels",
+    "labelled": "seen",
+    "regions": "parts",
+    "supervised": "own",
+}
 
 
 def item(folder: Path, row: Any, **columns: Any) -> Item:
@@ -38,6 +45,8 @@ def item(folder: Path, row: Any, **columns: Any) -> Item:
         ({"labels": [{"start": 0, "end": 5}]}, "bad_label"),
         ({"labels": [{"start": 0, "end": 1, "category": 3}]}, "bad_label"),
         ({"parts": [{"start": 0, "end": 5, "name": "x"}]}, "bad_region"),
+        ({"own": [{"start": 0, "end": 5}]}, "bad_supervised"),
+        ({"own": [{"start": 2}]}, "bad_supervised"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_a_reject_with_its_place(
@@ -53,6 +62,12 @@ def test_a_value_that_cannot_be_used_is_a_reject_with_its_place(
 def test_offsets_are_code_points(tmp_path: Path) -> None:
     found = item(tmp_path, {"id": 3, "text": "🔑key", "labels": [{"start": 1, "end": 4}], "seen": True}, **NAMED)
     assert found == Document(id="3", text="🔑key", labels=(Label(1, 4, "private"),), labelled=True)
+
+
+def test_what_is_not_supervised_is_context(tmp_path: Path) -> None:
+    found = item(tmp_path, {"id": 3, "text": "Task: answer", "own": [{"start": 6, "end": 12}]}, **NAMED)
+    assert isinstance(found, Document)
+    assert found.supervised == (Interval(6, 12),)
 
 
 @pytest.mark.parametrize(
