@@ -1,17 +1,19 @@
-"""Turns a GGUF file into the safetensors that torch loads in a moment; once, into the cache."""
+"""Turns a GGUF file into the safetensors that torch loads in a moment; once, into the cache.
 
-import fcntl
+``python -m infra.engines.causal_lm_gguf MODEL`` does it in a process of its own and prints the folder.
+"""
+
 import hashlib
 import importlib.metadata
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from functools import partial
 from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 from transformers.utils.logging import disable_progress_bar
 
+from infra.engines.cached_folder import made_once
 from infra.engines.models import KNOWN_MODELS, ModelMissing, locate
 from infra.settings import settings
 
@@ -30,21 +32,20 @@ def dequantized(model: str) -> tuple[Path, str]:
     file = locate(model)
     sha256 = KNOWN_MODELS[model].sha256 if model in KNOWN_MODELS else _sha256(file)
     version = importlib.metadata.version("transformers")  # another version may read the file in another way
-    folder = settings().cache / "dequantized"
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{file.stem}-{sha256[:16]}-{version}"
-    if not target.exists():
-        with _locked(folder / f"{target.name}.lock"):
-            if not target.exists():  # another process may have been quicker
-                _convert(file, target)
-    return target, sha256
+    target = settings().cache / "dequantized" / f"{file.stem}-{sha256[:16]}-{version}"
+    return made_once(target, partial(_convert, file)), sha256
+
+
+def main() -> None:
+    """Convert the model that the command line names and print where it lies."""
+    try:
+        folder, _ = dequantized(sys.argv[1])
+    except ModelMissing as error:
+        sys.exit(str(error))
+    sys.stdout.write(f"{folder}\n")
 
 
 def _convert(file: Path, target: Path) -> None:
-    """Write ``target`` whole or not at all: it appears under its name when it is finished."""
-    temporary = target.with_name(f"{target.name}.part")  # ours alone under the lock
-    if temporary.exists():  # what a killed process left
-        shutil.rmtree(temporary)
     disable_progress_bar()  # commands show their own
     try:
         model = AutoModelForCausalLM.from_pretrained(
@@ -57,9 +58,8 @@ def _convert(file: Path, target: Path) -> None:
         tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name, trust_remote_code=False)
     except (ValueError, NotImplementedError, KeyError, OSError) as error:
         raise ModelMissing(f"{file}: transformers cannot turn this GGUF file into a torch model: {error}") from error
-    model.save_pretrained(temporary, max_shard_size=_SHARD)
-    tokenizer.save_pretrained(temporary)
-    temporary.replace(target)
+    model.save_pretrained(target, max_shard_size=_SHARD)
+    tokenizer.save_pretrained(target)
 
 
 def _sha256(path: Path) -> str:
@@ -70,9 +70,5 @@ def _sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a file lock, which ends with the process that holds it."""
-    with path.open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+if __name__ == "__main__":
+    main()

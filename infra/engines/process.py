@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 _LOG_LINES = 20  # of a failed engine's log, in the error
@@ -84,7 +85,13 @@ class EngineProcess:
 
 @contextmanager
 def launch(
-    module: str, arguments: Sequence[str] = (), *, log: Path, ready_within_s: float | None, grace_s: float = 5.0
+    module: str,
+    arguments: Sequence[str] = (),
+    *,
+    log: Path,
+    ready_within_s: float | None,
+    grace_s: float = 5.0,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[EngineProcess]:
     """Run ``python -m module`` in a process group of its own, as long as the context lasts.
 
@@ -97,6 +104,7 @@ def launch(
         log: file for what it prints; written anew.
         ready_within_s: from start to the report; None leaves it to the caller to wait, several start at once then.
         grace_s: from SIGTERM to SIGKILL.
+        environment: added to ours; secrets go here.
 
     Raises:
         EngineFailed: it was not ready in time, or ended before.
@@ -105,6 +113,7 @@ def launch(
     with log.open("wb") as sink:
         child = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
+            env=os.environ | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=sink,

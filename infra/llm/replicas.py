@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Self
 
 from infra.llm.retry import CallCounters
@@ -14,14 +14,16 @@ from infra.llm.types import Backend, BackendGone, BackendUnavailable, Reply, Req
 _REMEMBERED = 65_536  # records whose replica is known; far more than one worker has in hand
 _OUT_S = 5.0  # a replica that failed is left alone that long, then twice, up to the cap
 _OUT_CAP_S = 60.0
+_LOOK_S = 1.0  # how often a call that found no replica looks for one
 
 
-@dataclass
+@dataclass(eq=False)
 class _Replica:
     backend: Backend
-    outstanding: int = 0
+    calls: set[asyncio.Task[Reply]] = field(default_factory=set)
     failures: int = 0  # in a row
     out_until: float = field(default=float("-inf"))
+    is_gone: bool = False
 
 
 class ReplicatedBackend:
@@ -32,32 +34,50 @@ class ReplicatedBackend:
     be reached is left out for a while; its calls go to the others.
 
     Args:
-        backends: one for each server. Each should give up soon: trying again is done here, elsewhere.
+        model: its name, the same on all replicas.
+        backends: one for each server, by its name; more can be added. Each should give up soon: trying again is done
+            here, elsewhere.
         patience_s: how long a call waits for any replica to come back.
         clock: seconds, monotonic.
     """
 
     def __init__(
-        self, backends: Sequence[Backend], *, patience_s: float, clock: Callable[[], float] = time.monotonic
+        self,
+        model: str,
+        backends: Mapping[str, Backend] = MappingProxyType({}),
+        *,
+        patience_s: float,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not backends:
-            raise ValueError("no replicas")
-        self._replicas = [_Replica(backend) for backend in backends]
+        self.model = model
+        self._replicas = {name: _Replica(backend) for name, backend in backends.items()}
         self._homes: OrderedDict[str, _Replica] = OrderedDict()
         self._patience_s = patience_s
         self._clock = clock
-        self._stack = AsyncExitStack()
-
-    @property
-    def model(self) -> str:
-        """The model's name, the same on all replicas."""
-        return self._replicas[0].backend.model
 
     @property
     def counters(self) -> tuple[CallCounters, ...]:
         """Tries, answers and failures so far, of each replica that counts them."""
-        found = (getattr(each.backend, "counters", None) for each in self._replicas)
+        found = (getattr(each.backend, "counters", None) for each in self._replicas.values())
         return tuple(counters for counters in found if isinstance(counters, CallCounters))
+
+    async def add(self, name: str, backend: Backend) -> None:
+        """Open one more replica and send calls to it."""
+        await backend.__aenter__()
+        self._replicas[name] = _Replica(backend)
+
+    async def remove(self, name: str) -> None:
+        """Forget a replica that is no more.
+
+        The calls that it has in hand are sent to others at once: a machine that is gone does not hang up.
+        """
+        replica = self._replicas.pop(name)
+        replica.is_gone = True
+        for call in replica.calls:
+            call.cancel()
+        if replica.calls:
+            await asyncio.wait(replica.calls)
+        await replica.backend.__aexit__(None, None, None)
 
     async def complete(self, request: Request) -> Reply:
         """Answer ``request`` from one of the replicas.
@@ -70,16 +90,9 @@ class ReplicatedBackend:
         record = request.tags.get("record_id", "")
         deadline = self._clock() + self._patience_s
         while True:
-            replica = self._choose(record)
-            if replica.out_until > self._clock():  # all are out: the one that is back first
-                if replica.out_until > deadline:
-                    raise BackendUnavailable(
-                        f"{self.model}: none of {len(self._replicas)} replicas has answered for {self._patience_s:g} s"
-                    )
-                await asyncio.sleep(max(0.0, replica.out_until - self._clock()))
-            replica.outstanding += 1
+            replica = await self._ready(record, deadline)
             try:
-                reply = await replica.backend.complete(request)
+                reply = await self._ask(replica, request)
             except BackendGone:  # the same configuration, the same end at the others
                 raise
             except BackendUnavailable:
@@ -87,21 +100,53 @@ class ReplicatedBackend:
                 if self._clock() > deadline:
                     raise
             else:
-                replica.failures = 0
-                return reply
-            finally:
-                replica.outstanding -= 1
+                if reply is not None:
+                    replica.failures = 0
+                    return reply
 
-    def _choose(self, record: str) -> _Replica:
+    async def _ask(self, replica: _Replica, request: Request) -> Reply | None:
+        """Return the answer of ``replica``, or None if it was removed meanwhile."""
+        call = asyncio.ensure_future(replica.backend.complete(request))
+        replica.calls.add(call)
+        try:
+            return await call
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not replica.is_gone or (task is not None and task.cancelling()):
+                raise
+            return None
+        finally:
+            replica.calls.discard(call)
+
+    async def _ready(self, record: str, deadline: float) -> _Replica:
+        """Return the replica for a record; where all are out, when the first of them is back.
+
+        Raises:
+            BackendUnavailable: that would be too late.
+        """
+        while True:
+            replica = self._choose(record)
+            now = self._clock()
+            if replica is not None and replica.out_until <= now:
+                return replica
+            if (now if replica is None else replica.out_until) > deadline:
+                raise BackendUnavailable(
+                    f"{self.model}: none of {len(self._replicas)} replicas has answered for {self._patience_s:g} s"
+                )
+            await asyncio.sleep(_LOOK_S if replica is None else min(_LOOK_S, replica.out_until - now))
+
+    def _choose(self, record: str) -> _Replica | None:
+        """Return the replica that a record's next call is for; None while there is none."""
         now = self._clock()
         home = self._homes.get(record)
-        if home is None or home.out_until > now:
-            ready = [each for each in self._replicas if each.out_until <= now]
-            home = (
-                min(ready, key=lambda each: each.outstanding)
-                if ready
-                else min(self._replicas, key=lambda each: each.out_until)
-            )
+        if home is not None and not home.is_gone and home.out_until <= now:
+            self._homes.move_to_end(record)
+            return home
+        replicas = self._replicas.values()
+        ready = [each for each in replicas if each.out_until <= now]
+        if not ready:
+            return min(replicas, key=lambda each: each.out_until, default=None)
+        home = min(ready, key=lambda each: len(each.calls))
         if record:
             self._homes[record] = home
             self._homes.move_to_end(record)
@@ -117,9 +162,17 @@ class ReplicatedBackend:
         replica.out_until = now + min(_OUT_CAP_S, _OUT_S * 2.0 ** (replica.failures - 1))
 
     async def __aenter__(self) -> Self:
-        for replica in self._replicas:
-            await self._stack.enter_async_context(replica.backend)
+        opened: list[_Replica] = []
+        try:
+            for replica in self._replicas.values():
+                await replica.backend.__aenter__()
+                opened.append(replica)
+        except BaseException:
+            for replica in opened:
+                await replica.backend.__aexit__(None, None, None)
+            raise
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._stack.aclose()
+        for replica in self._replicas.values():
+            await replica.backend.__aexit__(*exc)

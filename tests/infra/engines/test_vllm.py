@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from infra.engines.process import EngineFailed
-from infra.engines.vllm import EngineMissing, VllmConfig, start, visible_gpus
+from infra.engines.vllm import start
+from infra.engines.vllm_server import EngineMissing, VllmConfig, visible_gpus
 
 PRETEND = Path(__file__).with_name("pretend_vllm.py")
 
