@@ -25,6 +25,9 @@ class Endpoint(BaseModel):
     model: str = Field(min_length=1)
     base_url: str | None = Field(default=None, description="ends in /v1; none means the SDK's default, OpenAI itself")
     replicas: tuple[str, ...] = Field(default=(), description="further servers of the same model, addresses as above")
+    roster: str | None = Field(
+        default=None, description="the run's actor that knows which servers are up, in place of addresses and key"
+    )
     api_key_env: str | None = Field(
         default="OPENAI_API_KEY", description="name of the variable that holds the key; none for a server without keys"
     )
@@ -131,22 +134,33 @@ def connect(endpoint: Endpoint, limiter: Limiter | None = None) -> Backend:
         from infra.llm.litellm_api import LiteLLMBackend
 
         return LiteLLMBackend(endpoint, api_key(endpoint), limit_of(endpoint, limiter))
-    if not endpoint.replicas:
-        return _served(endpoint, limiter)
-    from infra.llm.replicas import ReplicatedBackend
-
+    if endpoint.roster is None and not endpoint.replicas:
+        return _served(endpoint, limiter, api_key(endpoint))
     # A replica that fails is given up soon: its calls go to the others. Each has a limit of its own.
     alone = endpoint.model_copy(update={"replicas": (), "max_attempts": min(2, endpoint.max_attempts)})
-    each = [alone.model_copy(update={"base_url": address}) for address in (endpoint.base_url, *endpoint.replicas)]
-    return ReplicatedBackend([_served(one, limiter) for one in each], patience_s=endpoint.max_wait_s)
+
+    def one(address: str, key: str) -> Backend:
+        return _served(alone.model_copy(update={"base_url": address}), limiter, key)
+
+    if endpoint.roster is not None:
+        from infra.llm.roster import RosterBackend
+        from infra.ray.roster import RayRoster
+
+        return RosterBackend(endpoint.model, RayRoster(endpoint.roster), one, patience_s=endpoint.max_wait_s)
+    from infra.llm.replicas import ReplicatedBackend
+
+    addresses, key = (endpoint.base_url or "", *endpoint.replicas), api_key(endpoint)
+    return ReplicatedBackend(
+        endpoint.model, {address: one(address, key) for address in addresses}, patience_s=endpoint.max_wait_s
+    )
 
 
-def _served(endpoint: Endpoint, limiter: Limiter | None) -> Backend:
+def _served(endpoint: Endpoint, limiter: Limiter | None, key: str) -> Backend:
     """Return a client for one server."""
     from infra.llm.openai_api import OpenAIBackend  # here: the SDK takes a second to import, a configuration does not
 
     limit = limit_of(endpoint, limiter)
-    backend = OpenAIBackend(endpoint, api_key(endpoint), limit)
+    backend = OpenAIBackend(endpoint, key, limit)
     if endpoint.dialect != "vllm" or endpoint.base_url is None:
         return backend
     from infra.llm.queue_watch import QueueWatch
