@@ -22,7 +22,7 @@ class _SchedulerParameters(_Part):
 
 
 class _Scheduler(_Part):
-    type: Literal["WarmupDecayLR"]
+    type: Literal["WarmupDecayLR", "WarmupCosineLR"]
     params: _SchedulerParameters
 
 
@@ -34,8 +34,13 @@ class _Zero(_Part):
     stage: int = Field(default=0, ge=0, le=3)
 
 
+class _OptimizerParameters(_Part):
+    lr: float = Field(gt=0)
+
+
 class _Optimizer(_Part):
     type: str
+    params: _OptimizerParameters
 
 
 class DeepSpeedConfig(_Part):
@@ -51,6 +56,7 @@ class DeepSpeedConfig(_Part):
     scheduler: _Scheduler
     bf16: _Switch = _Switch()
     fp16: _Switch = _Switch()
+    gradient_clipping: float = Field(default=0.0, ge=0, description="greatest norm of the gradients; 0 for any")
     zero_optimization: _Zero = _Zero()
 
     @model_validator(mode="after")
@@ -74,6 +80,11 @@ class DeepSpeedConfig(_Part):
     def steps(self) -> int:
         """Steps of the optimizer until training ends."""
         return self.scheduler.params.total_num_steps
+
+    @property
+    def learning_rate(self) -> float:
+        """The highest of all steps."""
+        return self.optimizer.params.lr
 
     @property
     def processes(self) -> int:

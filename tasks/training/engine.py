@@ -11,10 +11,14 @@ class Engine(Protocol):
     Attributes:
         device: of this process.
         global_steps: steps of the optimizer so far.
+        module: the model that it was made around.
+        optimizer: DeepSpeed's, around the one that was asked for.
     """
 
     device: torch.device
     global_steps: int
+    module: Any
+    optimizer: Any
 
     def __call__(self, **inputs: Any) -> Any:  # noqa: ANN401 - what the model takes and gives
         """Run the model."""

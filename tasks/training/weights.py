@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import deepspeed  # type: ignore[import-untyped]
 import torch
 import torch.distributed as dist
 from peft import PeftModel, get_peft_model_state_dict
@@ -23,6 +22,8 @@ def gathered(model: torch.nn.Module, *, partitioned: bool) -> dict[str, torch.Te
         model: what is trained.
         partitioned: whether each process has but a part of each (ZeRO 3): then one after the other is put together.
     """
+    import deepspeed  # type: ignore[import-untyped]  # here: its import takes seconds, and plain torch needs none
+
     first = dist.get_rank() == 0
     found: dict[str, torch.Tensor] = {}
     for name, parameter in model.named_parameters():

@@ -1,0 +1,245 @@
+"""The edge of masked training: masks are made once and written down, then each run reads them.
+
+    tokenizer = train_tokenizer(without_labels(scored.documents), 4096)  # or any fast one
+    write_masks(scored, tokenizer, maskings, folder)                     # once: shared by all that follows
+    for masking, action, seed in grid:
+        trained = train_here(MaskedRun(masks=folder, masking=masking, action=action, seed=seed, ...))
+
+``train_here`` trains with plain torch in the calling process, as a study of small models wants it; ``prepare_job`` and
+``train_model`` of ``tasks.training.steps`` do the same in processes of their own, with DeepSpeed too.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import snapshot_download
+from transformers import AutoConfig, PreTrainedTokenizerBase
+
+from infra.engines.causal_lm import CausalLmConfig, identify, load_tokenizer
+from infra.engines.causal_lm_gguf import dequantized
+from infra.engines.models import KNOWN_MODELS
+from infra.shards import files
+from tasks.surprise.documents import Chat
+from tasks.surprise.scored import ScoredSet
+from tasks.surprise.scoring.tokenizer import TextTokenizer
+from tasks.training import job
+from tasks.training.masked.config import FromScratch, MaskedRun
+from tasks.training.masked.coverage import coverage
+from tasks.training.masked.ground import Ground
+from tasks.training.masked.job import MaskedJob, read_masked_job
+from tasks.training.masked.layout import Ends, rows_of
+from tasks.training.masked.mask_file import MaskTable
+from tasks.training.masked.maskings import Masking, MaskingUnfit, masks
+from tasks.training.masked.models import from_scratch
+from tasks.training.masked.rows import encoded
+from tasks.training.masked.train import train_with_torch
+from tasks.training.steps import DATA, OutputTaken, output_locked, record, to_json
+
+TRAINER = "tasks.training.masked.train"
+MASKS, COVERAGE, TOKENIZER = "masks.parquet", "coverage.json", "tokenizer"
+_WEIGHTS = ["*.safetensors", "*.json", "*.txt", "*.jinja"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A finished run.
+
+    Attributes:
+        model: folder with safetensors, configuration and tokenizer.
+        record: what stands there in ``training.json``: data with coverage, job, versions, losses.
+    """
+
+    model: Path
+    record: Mapping[str, Any]
+
+
+def write_masks(
+    scored: ScoredSet,
+    tokenizer: PreTrainedTokenizerBase,
+    maskings: Sequence[Masking],
+    folder: Path,
+    chats: Mapping[str, Chat] | None = None,
+) -> dict[str, Any]:
+    """Make the masks of all maskings, and write them, their coverage and the tokenizer into ``folder``.
+
+    Nothing in it depends on an action or a training seed. The same call writes the same bytes.
+
+    Args:
+        scored: documents with reference scores, labels and groups; all groups whole.
+        tokenizer: a fast one, of the model that is to be trained.
+        maskings: with different names; one that is matched to another comes after it.
+        folder: for ``masks.parquet``, ``coverage.json`` and ``tokenizer/``.
+        chats: see ``Ground.of``.
+
+    Returns:
+        What is in ``coverage.json``: the file's SHA-256, hashes of scores and tokenizer, and by masking its coverage of
+        targets and its collateral.
+
+    Raises:
+        MaskingUnfit, PolicyMismatch, ScoresUnfit, ValueError: see ``tasks.training.masked.maskings.masks``.
+        NoChatTemplate, ChatUnfit, GroundUnfit: see ``Ground.of``.
+    """
+    ground = Ground.of(scored, tokenizer, chats)
+    made = masks(maskings, ground)
+    content = MaskTable.of(ground, made).to_parquet(scored.table["group"].to_pylist(), scored.sha256)
+    figures = {
+        "masks_sha256": files.sha256(content),
+        "scores_sha256": scored.sha256,
+        "tokenizer_sha256": ground.tokenizer_sha256,
+        "reference": scored.reference.model_dump(mode="json"),
+        "maskings": {name: coverage(mask, ground).figures() for name, mask in made.items()},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save_pretrained(folder / TOKENIZER)
+    files.put(folder / MASKS, content)
+    files.put(folder / COVERAGE, to_json(figures))
+    return figures
+
+
+def read_coverage(folder: Path) -> dict[str, Any]:
+    """Return what ``write_masks`` told of its masks.
+
+    Raises:
+        MaskingUnfit: there are none.
+    """
+    file = folder / COVERAGE
+    if not file.exists():
+        raise MaskingUnfit(f"{folder}: no masks for training in it: `privasis train masked` makes them")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
+
+
+def train_here(run: MaskedRun) -> Trained:
+    """Train with plain torch in this process, from the newest checkpoint on; a finished run is read, not repeated.
+
+    It uses the threads that torch is set to use, and leaves torch's random numbers as they were.
+
+    Raises:
+        MaskingUnfit, ModelMissing, ModelUnfit, OutputTaken: see ``prepare_job``.
+        TrainingStopped: a loss or a gradient was no number.
+        ValueError: the run asks for DeepSpeed, or for more than one process.
+    """
+    if run.engine != "torch" or run.settings.processes != 1:
+        raise ValueError(
+            f"engine {run.engine}, processes: {run.settings.processes}: in this process plain torch alone trains; take"
+            " train_model for DeepSpeed"
+        )
+    with output_locked(run.output):
+        asked = prepare_job(run)
+        if not (run.output / job.MODEL).exists():
+            with torch.random.fork_rng():
+                train_with_torch(run.output, asked)
+        return Trained(run.output / job.MODEL, record(run.output, asked))
+
+
+def prepare_job(run: MaskedRun) -> MaskedJob:
+    """Write the rows, the model to start from, and the job into the output folder, unless they are there.
+
+    Raises:
+        MaskingUnfit: there are no such masks, they are of another tokenizer, or the action leaves nothing to train on.
+        ModelMissing: the model is nowhere.
+        OutputTaken: the folder belongs to another run.
+    """
+    told = read_coverage(run.masks)
+    content = (run.masks / MASKS).read_bytes()
+    if files.sha256(content) != told["masks_sha256"]:
+        raise MaskingUnfit(f"{run.masks / MASKS}: not the file that {COVERAGE} tells of: make the masks again")
+    table = MaskTable.from_parquet(content)
+    tokenizer = load_tokenizer(str(run.masks / TOKENIZER))
+    source, name = _start(run, tokenizer)
+    _check_tokenizer(run, source, table)
+    ends = Ends(tokenizer.bos_token_id, tokenizer.eos_token_id)
+    rows = rows_of(table, table.mask(run.masking), run.action, ends, run.length, pack=run.pack)
+    if not rows:
+        raise MaskingUnfit(f"{run.masking}, {run.action}: no document is left to train on")
+    train = encoded(rows)
+    asked = MaskedJob(
+        model=name,
+        source=source,
+        end_of_turn=_end_of_turn(tokenizer),
+        train_sha256=files.sha256(train),
+        validation_sha256=None,
+        deepspeed=run.settings,
+        masks_sha256=told["masks_sha256"],
+        **run.model_dump(
+            include={"masking", "action", "engine", "lora", "gradient_checkpointing", "seed", "save_every"}
+        ),
+    )
+    _check_same(run.output, asked)
+    documents = len({id_ for row in rows for id_ in row.documents})
+    data = {
+        "masks": str(run.masks),
+        **{key: told[key] for key in ("masks_sha256", "scores_sha256", "tokenizer_sha256", "reference")},
+        "masking": run.masking,
+        "coverage": told["maskings"][run.masking],
+        "train": {
+            "documents": documents,
+            "left_out": len(table.ids) - documents,
+            "rows": len(rows),
+            "tokens": sum(row.ids.size for row in rows),
+            "passes": run.settings.steps * run.settings.train_batch_size / len(rows),
+        },
+    }
+    files.put(run.output / job.TRAIN, train)
+    files.put(run.output / DATA, to_json(data))
+    files.put(run.output / job.FILE, asked.model_dump_json(indent=2).encode())
+    return asked
+
+
+def row_count(folder: Path, length: int, *, pack: bool = True) -> int:
+    """Return how many rows a pass has when nothing is left out, to turn passes into steps alike for all maskings.
+
+    Raises:
+        MaskingUnfit: there are no masks in ``folder``.
+    """
+    read_coverage(folder)
+    table = MaskTable.from_parquet((folder / MASKS).read_bytes())
+    tokenizer = load_tokenizer(str(folder / TOKENIZER))
+    ends = Ends(tokenizer.bos_token_id, tokenizer.eos_token_id)
+    nothing = next(iter(table.masks.values())) & False
+    return len(rows_of(table, nothing, "loss", ends, length, pack=pack))
+
+
+def _start(run: MaskedRun, tokenizer: PreTrainedTokenizerBase) -> tuple[str, str]:
+    """Return the folder with the model to start from, and its name; one from scratch is written there."""
+    if isinstance(run.start, FromScratch):
+        folder = run.output / "start"
+        with torch.random.fork_rng():
+            from_scratch(run.start, tokenizer, run.length, run.seed).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return str(folder), identify(CausalLmConfig(model=str(folder)))
+    model, revision = run.start.name, run.start.revision
+    name = identify(CausalLmConfig(model=model, revision=revision))
+    if model in KNOWN_MODELS or Path(model).is_file():
+        return str(dequantized(model)[0]), name
+    if Path(model).is_dir():
+        return str(Path(model).resolve()), name
+    return snapshot_download(model, revision=revision, allow_patterns=_WEIGHTS), name
+
+
+def _check_tokenizer(run: MaskedRun, source: str, table: MaskTable) -> None:
+    theirs = TextTokenizer(load_tokenizer(source).backend_tokenizer, bos_id=None)  # type: ignore[attr-defined]
+    if theirs.sha256 != table.tokenizer_sha256:
+        raise MaskingUnfit(
+            f"{run.masks}: masks of another tokenizer than the model's ({source}): make them with its own"
+        )
+    config = AutoConfig.from_pretrained(source, trust_remote_code=False).get_text_config()
+    limit = getattr(config, "max_position_embeddings", None)
+    if limit is not None and run.length > limit:
+        raise MaskingUnfit(f"--length {run.length}: the model takes {limit} tokens at most")
+
+
+def _end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
+    return int(tokenizer.eos_token_id)
+
+
+def _check_same(folder: Path, asked: MaskedJob) -> None:
+    before = read_masked_job(folder)
+    if before is None or before.fingerprint() == asked.fingerprint():
+        return
+    ours, theirs = asked.model_dump(), before.model_dump()
+    differ = ", ".join(name for name in ours if ours[name] != theirs[name])
+    raise OutputTaken(f"{folder}: another run is in it (it differs in {differ}): choose another -o, or delete it")
