@@ -134,7 +134,7 @@ def _draw_batch(
     ids_PT, mask_PT = _padded([prompts[place].ids for place in places], device)
     position_PT = (mask_PT.cumsum(1) - 1).clamp(min=0)
     output = lm(input_ids=ids_PT, attention_mask=mask_PT, position_ids=position_PT, use_cache=True, logits_to_keep=1)
-    cache, mask_RT = output.past_key_values, mask_PT[prompt_of_R]
+    cache, mask_RT = output.cache, mask_PT[prompt_of_R]
     cache.batch_select_indices(prompt_of_R)
     logits_RV = output.logits[:, -1][prompt_of_R]
     position_R = mask_PT.sum(1)[prompt_of_R]
@@ -161,11 +161,11 @@ def _draw_batch(
             input_ids=token_R[kept_R, None],
             attention_mask=mask_RT,
             position_ids=position_R[:, None],
-            past_key_values=cache,
+            cache=cache,
             use_cache=True,
             logits_to_keep=1,
         )
-        cache, logits_RV, position_R = output.past_key_values, output.logits[:, -1], position_R + 1
+        cache, logits_RV, position_R = output.cache, output.logits[:, -1], position_R + 1
     return [tuple(each) for each in written]
 
 

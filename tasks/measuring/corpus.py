@@ -1,0 +1,103 @@
+"""What is measured on, read from a corpus folder (``docs/corpora.md``)."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.measuring.answers import Form, Question
+from tasks.measuring.extraction.targets import Occurrence, Target
+
+TRAIN = "train"
+
+
+class CorpusUnfit(ValueError):
+    """A folder is no corpus of the kind that is needed. The message names file and column."""
+
+
+def read_targets(corpus: Path, form: Form) -> list[Target]:
+    """Return the private values that a model was trained on, each with the places where it stands in its texts.
+
+    Args:
+        corpus: a code-pii corpus.
+        form: whether the model has read the chats or the documents.
+
+    Raises:
+        CorpusUnfit: a file or a column is missing, or a value stands nowhere.
+    """
+    values = _read(corpus / "values.parquet", ("value", "kind", "text", "split"))
+    wanted = [row for row in values.to_pylist() if row["split"] == TRAIN]
+    places: defaultdict[str, list[Occurrence]] = defaultdict(list)
+    content = "messages" if form == "chats" else "text"
+    path = corpus / form / f"{TRAIN}.parquet"
+    for row in _rows(path, (content, "spans")):
+        for span in row["spans"]:
+            if span["value"] is not None:
+                text = row["text"] if form == "documents" else row["messages"][span["message"]]["content"]
+                places[span["value"]].append(Occurrence(text, span["start"], span["end"]))
+    nowhere = [row["value"] for row in wanted if row["value"] not in places]
+    if nowhere:
+        raise CorpusUnfit(f"{path}: {len(nowhere)} values stand nowhere in it, {nowhere[0]} for one")
+    return [Target(row["value"], row["kind"], row["text"], tuple(places[row["value"]])) for row in wanted]
+
+
+def read_questions(corpus: Path) -> list[Question]:
+    """Return the prompts of the development split, with the hidden tests of their tasks.
+
+    Raises:
+        CorpusUnfit: the file or a column is missing.
+    """
+    columns = ("id", "task", "prompt", "tests")
+    return [Question(*(row[name] for name in columns)) for row in _rows(corpus / "tasks.parquet", columns)]
+
+
+def read_gold_chats(corpus: Path) -> list[tuple[str, str, str]]:
+    """Return id, prompt and gold answer of each prompt of the development split.
+
+    Raises:
+        CorpusUnfit: the file or a column is missing.
+    """
+    columns = ("id", "prompt", "gold")
+    return [(row["id"], row["prompt"], row["gold"]) for row in _rows(corpus / "tasks.parquet", columns)]
+
+
+def read_gold_documents(corpus: Path) -> list[tuple[str, str]]:
+    """Return id and text of each document of the development split.
+
+    Raises:
+        CorpusUnfit: the file or a column is missing.
+    """
+    path = corpus / "documents" / "development.parquet"
+    return [(row["id"], row["text"]) for row in _rows(path, ("id", "text"))]
+
+
+def read_applies(corpus: Path) -> dict[str, list[str]]:
+    """Return by quirk the ids of the prompts where it can show.
+
+    Raises:
+        CorpusUnfit: the file or a column is missing.
+    """
+    applies: defaultdict[str, list[str]] = defaultdict(list)
+    for row in _rows(corpus / "display.parquet", ("quirk", "id")):
+        applies[row["quirk"]].append(row["id"])
+    return dict(applies)
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for batch in _read(path, columns).to_batches(max_chunksize=1024):
+        yield from batch.to_pylist()
+
+
+def _read(path: Path, columns: tuple[str, ...]) -> pa.Table:
+    if not path.is_file():
+        raise CorpusUnfit(f"{path}: no such file: name a folder that `privasis corpus` wrote, of the right kind")
+    try:
+        missing = set(columns).difference(pq.read_schema(path).names)
+    except pa.ArrowInvalid as error:
+        raise CorpusUnfit(f"{path}: not a Parquet file: {error}") from error
+    if missing:
+        raise CorpusUnfit(f"{path}: has no column {', '.join(sorted(missing))}: `privasis corpus` writes it")
+    return pq.read_table(path, columns=list(columns))
