@@ -1,4 +1,4 @@
-"""How much of what is private a mask covers, and how much else it takes: on the data that is trained on (SM App. C.1)."""
+"""How much of what is private a mask covers, and how much else it takes, on the data that is trained on (SM C.1)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,0 +1,184 @@
+"""``privasis train masked``: make the masks once, tell what they cover, train, say what was trained."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from flows.commands.errors import Code, RunFailed
+from flows.commands.quiet import quiet_prefect
+from flows.commands.surprise.opening import check_reference, open_policy, open_scores
+from flows.commands.train.setting import deepspeed_config
+from flows.config import ConfigError
+from infra.prefect_local import prefect_api
+from infra.settings import settings
+from tasks.report.formats import percent
+
+if TYPE_CHECKING:
+    from flows.train_masked import MaskedReport
+    from tasks.surprise.policy import Policy
+    from tasks.training.masked.config import MaskedRun
+    from tasks.training.masked.maskings import Masking
+
+DEFAULT_SETTINGS = "masked-tiny"
+
+
+@dataclass(frozen=True, slots=True)
+class MasksAsked:
+    """What masks are made of, where there are none yet.
+
+    Attributes:
+        data: folder of the scores.
+        policies: files of frozen policies; each is a masking of the file's name, and has a random one beside it.
+        tokenizer: of the trained model: a folder, or the size of a vocabulary to train.
+        opf: model of the privacy filter, None for no such masking.
+    """
+
+    data: Path
+    policies: Sequence[Path]
+    tokenizer: str
+    opf: str | None
+
+
+def run(asked: MasksAsked, values: Mapping[str, Any], setting: str | None, steps: int | None, passes: float | None) -> None:
+    """Train one model.
+
+    Args:
+        asked: for the masks.
+        values: settings of ``MaskedRun``, without ``settings``.
+        setting: name of a ready DeepSpeed configuration, or a file.
+        steps: instead of the configuration's.
+        passes: over all rows, instead of both.
+
+    Raises:
+        ConfigError: a setting is wrong, or data, masks or model do not fit.
+        ModelMissing: the model is nowhere.
+        RunFailed: training stopped.
+        EngineFailed: a process that trained ended by itself.
+    """
+    quiet_prefect()
+    from tasks.surprise.policy import PolicyMismatch
+    from tasks.surprise.scored import ScoresUnfit
+    from tasks.surprise.shard import ChatUnfit
+    from tasks.training.masked.config import MaskedRun
+    from tasks.training.masked.ground import GroundUnfit
+    from tasks.training.masked.maskings import MaskingUnfit
+    from tasks.training.masked.steps import row_count
+    from tasks.training.packing import ModelUnfit
+    from tasks.training.steps import OutputTaken
+    from tasks.training.stopped import TrainingStopped
+
+    try:
+        told = _masks(asked, values["masks"])
+        config = deepspeed_config(setting or DEFAULT_SETTINGS, steps)
+        if passes is not None:
+            rows = row_count(values["masks"], values["length"], pack=values["pack"])
+            config = config.with_steps(max(1, round(passes * rows / config.train_batch_size)))
+        wanted = MaskedRun(**values, settings=config)
+        print_coverage(told, wanted.masking)
+        print_trained(wanted, _train(wanted))
+    except (MaskingUnfit, GroundUnfit, ChatUnfit, ModelUnfit, OutputTaken, PolicyMismatch, ScoresUnfit) as error:
+        raise ConfigError(str(error)) from error
+    except TrainingStopped as error:
+        raise RunFailed(str(error), Code.USAGE) from error
+
+
+def _masks(asked: MasksAsked, folder: Path) -> dict[str, Any]:
+    """Return what is told of the masks in ``folder``, made now if there are none."""
+    from tasks.training.masked.steps import COVERAGE, read_coverage, write_masks
+
+    scored = open_scores(asked.data)
+    policies = {file.stem: open_policy(file) for file in asked.policies}
+    for file in asked.policies:
+        check_reference(policies[file.stem], scored, file)
+    if not (folder / COVERAGE).exists():
+        tokenizer = _tokenizer(asked, scored.documents)
+        return write_masks(scored, tokenizer, _maskings(policies, asked.opf, labelled=bool(scored.labelled.any())), folder)
+    told = read_coverage(folder)
+    if told["scores_sha256"] != scored.sha256:
+        raise ConfigError(f"--masks {folder}: of other scores than {asked.data}: choose another folder, or delete it")
+    return told
+
+
+def _maskings(policies: "Mapping[str, Policy]", opf: str | None, *, labelled: bool) -> "list[Masking]":
+    """All methods of the paper that the data allow."""
+    from tasks.training.masked.maskings import ByMethod, ByPolicy, RandomLike, Unmasked, goldfish, oracle, stm
+
+    found: list[Masking] = [Unmasked(), *([oracle()] if labelled else [])]
+    for name, policy in policies.items():
+        found += [ByPolicy(name, policy), RandomLike(f"random:{name}", name)]
+    found += [goldfish(k, mode) for mode in ("paper", "reference") for k in (2, 3)]
+    found.append(stm())
+    if opf is not None:
+        from infra.detectors.privacy_filter import PrivacyFilter
+        from tasks.surprise.baselines.privacy_filter import Decoded
+
+        found.append(ByMethod("opf", Decoded(PrivacyFilter.load(opf)), "trained"))
+    return found
+
+
+def _tokenizer(asked: MasksAsked, documents: Sequence[Any]) -> Any:  # noqa: ANN401 - of transformers, imported late
+    from infra.engines.causal_lm import load_tokenizer
+    from tasks.training.masked.tokenizer import train_tokenizer, without_labels
+
+    if asked.tokenizer.isdecimal():
+        return train_tokenizer(without_labels(documents), int(asked.tokenizer))
+    return load_tokenizer(asked.tokenizer)
+
+
+def _train(wanted: "MaskedRun") -> "MaskedReport":
+    from flows.train_masked import train_masked
+    from tasks.training.steps import steps_behind
+
+    with prefect_api(settings().cache / "prefect") as ready:
+        _say(f"watch it at {ready().removesuffix('/api')}")
+        try:
+            return train_masked(wanted)
+        except (KeyboardInterrupt, SystemExit):
+            steps = steps_behind(wanted.output)
+            _say(f"Stopped; the same command goes on after step {steps}" if steps else "Stopped before a checkpoint")
+            raise
+
+
+def print_coverage(told: Mapping[str, Any], chosen: str) -> None:
+    """Print, before anything is trained, what each masking covers of the training data."""
+    table = Table("masking", "targets covered", "collateral", "masked tokens", "documents touched", box=None)
+    for name, figures in told["maskings"].items():
+        table.add_row(
+            Text(name, "bold" if name == chosen else ""),
+            _share(figures["coverage"]),
+            _share(figures["collateral"]),
+            f"{figures['masked']:,}",
+            f"{figures['touched_documents']:,} of {figures['documents']:,}",
+        )
+    Console(stderr=True).print(table)
+
+
+def print_trained(wanted: "MaskedRun", report: "MaskedReport") -> None:
+    """Print how training went, and where the model is."""
+    data, metrics = report.trained.record["data"], report.trained.record["metrics"]
+    rows = [
+        ("documents", f"{data['train']['documents']:,}", f"{data['train']['left_out']:,} left out"),
+        ("steps", f"{metrics['steps']:,}", f"{report.steps_before:,} were done" if report.steps_before else ""),
+        ("tokens", f"{metrics['tokens']:,}", f"{metrics['seconds']:,.0f} seconds"),
+        ("loss", f"{metrics['loss']:.4f}", "nats a token that counts, of the last step"),
+    ]
+    table = Table.grid(padding=(0, 2))
+    for name, figure, detail in rows:
+        table.add_row(Text(name), Text(figure, "bold"), Text(detail, "dim"))
+    console = Console()
+    console.print(table)
+    console.print(Text(f"\n{report.trained.model}: safetensors, tokenizer, and training.json"), soft_wrap=True)
+
+
+def _share(value: float | None) -> str:
+    return "no labels" if value is None else percent(value)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
