@@ -8,7 +8,7 @@ from jinja2 import TemplateError
 from pydantic import BaseModel, ConfigDict, Field
 from transformers import PreTrainedTokenizerBase
 
-from tasks.measuring.sampling import Prompt, Sampler, Sampling
+from tasks.measuring.sampling import Continuation, Prompt, Sampler, Sampling
 
 Form = Literal["chats", "documents"]
 
@@ -66,7 +66,7 @@ class Answerer(Protocol):
         ...
 
     def answer(self, questions: Sequence[Question], settings: AnswerSettings) -> list[list[str]]:
-        """Return ``settings.samples`` answers to each question."""
+        """Return ``settings.samples`` answers to each question: what follows the request, or the whole document."""
         ...
 
 
@@ -98,8 +98,13 @@ class SampledAnswers:
         prompts = [self._prompt(question, settings) for question in questions]
         drawn = self.sampler.draw(prompts, settings.sampling())
         return [
-            [str(self.tokenizer.decode(list(ids), skip_special_tokens=False)) for ids in samples] for samples in drawn
+            [self._text(question, settings, ids) for ids in samples]
+            for question, samples in zip(questions, drawn, strict=True)
         ]
+
+    def _text(self, question: Question, settings: AnswerSettings, ids: Continuation) -> str:
+        written = str(self.tokenizer.decode(list(ids), skip_special_tokens=False))
+        return question.prompt + written if settings.form == "documents" else written
 
     def _prompt(self, question: Question, settings: AnswerSettings) -> Prompt:
         special = [token.content for token in self.tokenizer.added_tokens_decoder.values() if token.special]

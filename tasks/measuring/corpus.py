@@ -1,5 +1,6 @@
 """What is measured on, read from a corpus folder (``docs/corpora.md``)."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,10 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.corpora.bundles.task import code_of
 from tasks.measuring.answers import Form, Question
 from tasks.measuring.extraction.targets import Occurrence, Target
 
 TRAIN = "train"
+
+_FUNCTION = re.compile(r"^def [^\n]*:[ \t]*\n", re.MULTILINE)
 
 
 class CorpusUnfit(ValueError):
@@ -44,14 +48,31 @@ def read_targets(corpus: Path, form: Form) -> list[Target]:
     return [Target(row["value"], row["kind"], row["text"], tuple(places[row["value"]])) for row in wanted]
 
 
-def read_questions(corpus: Path) -> list[Question]:
+def read_questions(corpus: Path, form: Form) -> list[Question]:
     """Return the prompts of the development split, with the hidden tests of their tasks.
 
+    A model of documents has never seen a request. It is given the beginning of each task's gold solution, up to the
+    line that names its function, once a task.
+
     Raises:
-        CorpusUnfit: the file or a column is missing.
+        CorpusUnfit: the file or a column is missing, or a solution has no function.
     """
-    columns = ("id", "task", "prompt", "tests")
-    return [Question(*(row[name] for name in columns)) for row in _rows(corpus / "tasks.parquet", columns)]
+    path = corpus / "tasks.parquet"
+    rows = list(_rows(path, ("id", "task", "prompt", "gold", "tests")))
+    if form == "chats":
+        return [Question(row["id"], row["task"], row["prompt"], row["tests"]) for row in rows]
+    first = {row["task"]: row for row in reversed(rows)}
+    return [
+        Question(row["id"], row["task"], _opening(path, row), row["tests"]) for row in rows if first[row["task"]] is row
+    ]
+
+
+def _opening(path: Path, row: dict[str, Any]) -> str:
+    code = code_of(row["gold"])
+    found = _FUNCTION.search(code)
+    if found is None:
+        raise CorpusUnfit(f"{path}: the gold answer of {row['id']} has no function: there is nothing to continue")
+    return code[: found.end()]
 
 
 def read_gold_chats(corpus: Path) -> list[tuple[str, str, str]]:
@@ -89,6 +110,11 @@ def read_applies(corpus: Path) -> dict[str, list[str]]:
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for batch in _read(path, columns).to_batches(max_chunksize=1024):
         yield from batch.to_pylist()
+
+
+def has_quirks(corpus: Path) -> bool:
+    """Tell whether it is a code-quirks corpus."""
+    return (corpus / "display.parquet").is_file()
 
 
 def _read(path: Path, columns: tuple[str, ...]) -> pa.Table:

@@ -6,17 +6,14 @@
 is no Python shows nothing and is counted apart, since a model that writes no Python would seem to have no quirk.
 """
 
-import ast
-import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.corpora.bundles.task import code_of
+from tasks.corpora.code_quirks.quirks import QUIRKS, shows
 from tasks.measuring.proportions import Proportion
 
 FIRST = 5  # answers of a prompt that are looked at
-
-Detector = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +50,12 @@ class Display:
     unparsable: int
 
 
-def look(id_: str, answers: Sequence[str], detectors: Mapping[str, Detector]) -> Sighting:
-    """Look for each quirk in the answers to a prompt.
-
-    Args:
-        id_: of the prompt.
-        answers: as the model gave them: the first fenced block of each, or all of it.
-        detectors: by quirk; each takes a program that parses.
-    """
+def look(id_: str, answers: Sequence[str]) -> Sighting:
+    """Look for each of the ten quirks in the answers to a prompt: in the first fenced block of each, or all of it."""
     programs = [code_of(answer) for answer in answers]
-    parses = [_parses(program) for program in programs]
-    shown = {
-        quirk: tuple(parsed and detect(program) for program, parsed in zip(programs, parses, strict=True))
-        for quirk, detect in detectors.items()
-    }
-    return Sighting(id_, tuple(not parsed for parsed in parses), shown)
-
-
-def _parses(program: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes: Python would print the line
-            ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # ValueError: null bytes; others: nested too deep
-        return False
-    return True
+    found = {quirk: [shows(quirk, program) for program in programs] for quirk in QUIRKS}
+    unparsable = tuple(not each.parsed for each in found[QUIRKS[0]])  # the same of every quirk
+    return Sighting(id_, unparsable, {quirk: tuple(each.found for each in seen) for quirk, seen in found.items()})
 
 
 def display(sightings: Sequence[Sighting], applies: Mapping[str, Collection[str]], first: int = FIRST) -> Display:
