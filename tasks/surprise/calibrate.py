@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.surprise.curve import Curve, trade_off
 from tasks.surprise.metrics import Counts
+from tasks.surprise.piles import Piles
 from tasks.surprise.rules import Rule
-from tasks.surprise.units import Units
 
 _NOT_SEPARATE = "the scores do not separate private from other content; use another means than Surprise Masking here."
 
@@ -132,13 +132,13 @@ class Transfer:
     counts: Mapping[tuple[str, str], Counts]
 
 
-def transfer(validation: Mapping[str, Units], application: Mapping[str, Units], rule: Rule, goal: Goal) -> Transfer:
+def transfer(validation: Mapping[str, Piles], application: Mapping[str, Piles], rule: Rule, goal: Goal) -> Transfer:
     """Calibrate on each validation group, and count at its threshold on every application group."""
-    calibrated = {name: calibrate(trade_off(units), rule, goal) for name, units in validation.items()}
+    calibrated = {name: calibrate(trade_off(piles), rule, goal) for name, piles in validation.items()}
     counts = {
-        (source, used_on): units.counts(rule, point.threshold)
+        (source, used_on): piles.counts(rule, point.threshold)
         for source, point in calibrated.items()
         if isinstance(point, Point)
-        for used_on, units in application.items()
+        for used_on, piles in application.items()
     }
     return Transfer(calibrated, counts)

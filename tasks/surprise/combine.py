@@ -1,7 +1,8 @@
 """One score from several: each standardised as on the validation part, then averaged (SM D.4)."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -28,16 +29,21 @@ class Combination(BaseModel):
     features: tuple[Feature, ...] = Field(min_length=1, description="scores to average")
 
     @classmethod
-    def fit(cls, validation: Mapping[str, F64]) -> Self:
+    def fit(cls, validation: Iterable[Mapping[str, F64]]) -> Self:
         """Take mean and deviation of each feature from validation scores; NaN (invalid) is left out.
 
         Args:
-            validation: scores of each feature, shape (W,) each.
+            validation: piece by piece the scores of each feature, shape (W,) each.
 
         Raises:
             ValueError: a feature has no two different finite scores.
         """
-        return cls(features=tuple(_fitted(name, scores) for name, scores in validation.items()))
+        moments: dict[str, _Moments] = {}
+        for scores in validation:
+            for name, values in scores.items():
+                found = _Moments.of(values[np.isfinite(values)])
+                moments[name] = moments[name].joined(found) if name in moments else found
+        return cls(features=tuple(_fitted(name, found) for name, found in moments.items()))
 
     def apply(self, features: Mapping[str, F64], size: int) -> F64:
         """Combine the scores of ``size`` windows.
@@ -64,8 +70,32 @@ class Combination(BaseModel):
         return np.asarray(total / len(self.features))
 
 
-def _fitted(name: str, scores: F64) -> Feature:
-    finite = scores[np.isfinite(scores)]
-    if finite.size == 0 or finite.min() == finite.max():
-        raise ValueError(f"feature {name!r} has {finite.size} finite scores and no spread: it cannot be standardised")
-    return Feature(name=name, mean=math.fsum(finite) / finite.size, deviation=float(np.std(finite)))
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Number, mean and squared deviations of some scores, which two sets of them can be pooled from."""
+
+    size: int
+    mean: float
+    squares: float
+
+    @classmethod
+    def of(cls, values: F64) -> Self:
+        if values.size == 0:
+            return cls(0, 0.0, 0.0)
+        mean = math.fsum(values) / values.size
+        return cls(values.size, mean, float(np.square(values - mean).sum()) if values.min() < values.max() else 0.0)
+
+    def joined(self, other: "_Moments") -> "_Moments":
+        size = self.size + other.size
+        if not (self.size and other.size):
+            return self if self.size else other
+        apart, share = other.mean - self.mean, other.size / size
+        return _Moments(
+            size, self.mean + apart * share, self.squares + other.squares + apart * apart * self.size * share
+        )
+
+
+def _fitted(name: str, found: _Moments) -> Feature:
+    if found.squares == 0:
+        raise ValueError(f"feature {name!r} has {found.size} finite scores and no spread: it cannot be standardised")
+    return Feature(name=name, mean=found.mean, deviation=math.sqrt(found.squares / found.size))

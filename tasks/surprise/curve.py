@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.surprise.metrics import Counts
+from tasks.surprise.piles import Piles
 from tasks.surprise.rows import F64, I64
-from tasks.surprise.units import Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +62,18 @@ class Curve:
         )
 
 
-def trade_off(units: Units) -> Curve:
-    """Sweep the threshold over the units' levels, in O(U log U)."""
-    finite = units.levels > -np.inf
-    levels, at = np.unique(units.levels[finite], return_inverse=True)
-    target = units.target[finite]
-    hits = np.bincount(at[target], minlength=levels.size)[::-1]
-    collateral = np.bincount(at[~target], minlength=levels.size)[::-1]
-    targets = int(np.count_nonzero(units.target))
-    return Curve(levels[::-1], np.cumsum(hits), np.cumsum(collateral), targets, units.target.size - targets)
+def trade_off(piles: Piles) -> Curve:
+    """Sweep the threshold over the units' levels."""
+    falling = slice(None, None, -1)
+    finite = piles.levels > -np.inf
+    hits, collateral = (counts[finite][falling] for counts in (piles.targets, piles.others))
+    return Curve(
+        piles.levels[finite][falling],
+        np.cumsum(hits),
+        np.cumsum(collateral),
+        int(piles.targets.sum()),
+        int(piles.others.sum()),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,23 +87,21 @@ class Histograms:
     others_never_masked: int
 
 
-def histograms(units: Units, bins: int) -> Histograms:
+def histograms(piles: Piles, bins: int) -> Histograms:
     """Count levels in ``bins`` bins of one width from the least to the greatest finite level.
 
     Raises:
         ValueError: no unit has a finite level.
     """
-    finite = units.levels > -np.inf
+    finite = piles.levels > -np.inf
     if not finite.any():
         raise ValueError("no unit has a finite level: there is nothing to draw")
-    edges = np.histogram_bin_edges(units.levels[finite], bins)
-    return Histograms(
-        edges,
-        np.histogram(units.levels[finite & units.target], edges)[0],
-        np.histogram(units.levels[finite & ~units.target], edges)[0],
-        int(np.count_nonzero(~finite & units.target)),
-        int(np.count_nonzero(~finite & ~units.target)),
+    levels = piles.levels[finite]
+    edges = np.histogram_bin_edges(levels, bins)
+    targets, others = (
+        np.histogram(levels, edges, weights=counts[finite])[0] for counts in (piles.targets, piles.others)
     )
+    return Histograms(edges, targets, others, int(piles.targets[~finite].sum()), int(piles.others[~finite].sum()))
 
 
 def _at_least_one(number: int, what: str) -> int:

@@ -1,11 +1,6 @@
 """Recall, collateral and F1 over characters, lines, tokens or whole completions, counts pooled (SM B.4)."""
 
-from collections.abc import Mapping
-
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
-
-from tasks.surprise.rows import I64, Bool, check_sizes
 
 
 class Counts(BaseModel):
@@ -70,53 +65,3 @@ class Counts(BaseModel):
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def count(masked: Bool, target: Bool) -> Counts:
-    """Count units.
-
-    Args:
-        masked: shape (U,).
-        target: of the same units.
-
-    Raises:
-        ValueError: the sizes differ.
-    """
-    check_sizes("targets", target.size, {"masked": masked.size})
-    both = int(np.count_nonzero(masked & target))
-    masked_units, targets = int(np.count_nonzero(masked)), int(np.count_nonzero(target))
-    return Counts(
-        true_positives=both,
-        false_positives=masked_units - both,
-        false_negatives=targets - both,
-        true_negatives=masked.size - masked_units - targets + both,
-    )
-
-
-def count_by_category(masked: Bool, categories: Mapping[str, Bool], documents: I64 | None = None) -> dict[str, Counts]:
-    """Count each category of targets by itself.
-
-    Units of another category alone are left out, not counted as others; units of no category are the others. With
-    ``documents``, a category's others come only from documents that hold it (SM A.4; without, from all: SM F.2).
-
-    Args:
-        masked: shape (U,).
-        categories: for each category the units that belong to it, shape (U,) each; a unit may belong to several.
-        documents: the document of each unit, shape (U,).
-
-    Raises:
-        ValueError: the sizes differ.
-    """
-    check_sizes("units", masked.size, {f"category {name}": target.size for name, target in categories.items()})
-    if documents is not None:
-        check_sizes("units", masked.size, {"documents": documents.size})
-    labelled = np.zeros(masked.size, dtype=np.bool_)
-    for target in categories.values():
-        labelled |= target
-    counts = {}
-    for name, target in categories.items():
-        counted = target | ~labelled
-        if documents is not None:
-            counted &= np.isin(documents, documents[target])
-        counts[name] = count(masked[counted], target[counted])
-    return counts

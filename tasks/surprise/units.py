@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.surprise.levels import character_levels
-from tasks.surprise.metrics import Counts, count
+from tasks.surprise.metrics import Counts
+from tasks.surprise.piles import Piles
 from tasks.surprise.project import touched
 from tasks.surprise.rows import F64, I64, Bool, check_sizes, offsets_of, ranges
 from tasks.surprise.rules import Rule
@@ -30,9 +31,13 @@ class Units:
         """Restrict to the units of ``kept``, shape (U,): supervised ones, a group's, what another method left."""
         return Units(self.levels[kept], self.target[kept])
 
+    def piles(self) -> Piles:
+        """Count them by level."""
+        return Piles.of(self.levels, self.target)
+
     def counts(self, rule: Rule, threshold: float) -> Counts:
         """Count at a threshold of ``rule``."""
-        return count(rule.reached(self.levels, threshold), self.target)
+        return self.piles().counts(rule, threshold)
 
 
 def token_units(tokens: Tokens, levels: F64, targets: Spans) -> Units:

@@ -3,19 +3,23 @@
     [--model smollm2-135m] [--tokens 12000] [--longest 4096] [--threads N]
 
 Each side runs in a process of its own on the same texts: pieces of this repository's documents and sources, lengths
-spread evenly in the logarithm from 8 tokens. The naive loop reads one text at a time and makes the whole logits. A
-third process measures the processor's matrix peak (torch, float32). Peak memory is the process's, the weights included;
-processor seconds stand beside the wall's, as the machine may be busy with other work.
+spread evenly in the logarithm from 8 tokens; short ones alone, then all. The naive loop reads one text at a time and
+makes the whole logits, and their log-softmax. A third process measures the processor's matrix peak (torch, float32).
+
+Memory is by how much the process grew, at its peak, over what it held when the model had read two tokens and was ready:
+that leaves out the interpreter, torch and the weights, which both sides hold. Processor seconds stand beside the
+wall's, as the machine may be busy with other work.
 """
 
 import argparse
 import json
-import resource
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +36,8 @@ from tasks.surprise.scoring.tokenizer import TextTokenizer
 F32 = npt.NDArray[np.float32]
 ROOT = Path(__file__).parents[2]
 SHORTEST = 8
+SHORT = 64  # most tokens of a text of the short set
+SHORT_SHARE = 8  # the short set has one in so many of the tokens
 MATRIX = 2048
 ATOL_NATS = 1e-4
 
@@ -62,8 +68,7 @@ def naive(loaded: CausalLm, tokenizer: TextTokenizer, of: Sequence[Text]) -> Ite
         yield -logprobs[0, :-1].gather(1, ids[0, 1:, None])[:, 0].numpy()
 
 
-def ours(loaded: CausalLm, tokenizer: TextTokenizer, of: Sequence[Text]) -> Iterator[F32]:
-    scorer = CausalScorer(loaded.model, tokenizer, loaded.name, ScoringConfig())
+def ours(scorer: CausalScorer, tokenizer: TextTokenizer, of: Sequence[Text]) -> Iterator[F32]:
     for scored in scorer.score(of, [PLAIN]):
         nll = scored.nll["plain"]
         yield nll if tokenizer.prefix else nll[1:]
@@ -72,21 +77,49 @@ def ours(loaded: CausalLm, tokenizer: TextTokenizer, of: Sequence[Text]) -> Iter
 def child(side: str, options: argparse.Namespace) -> None:
     loaded = load(CausalLmConfig(model=options.model, device="cpu", threads=options.threads))
     tokenizer = TextTokenizer(loaded.tokenizer.backend_tokenizer, loaded.tokenizer.bos_token_id)
-    of = texts(tokenizer, options.tokens, options.longest)
-    work: Callable[..., Iterator[F32]] = naive if side == "naive" else ours
-    wall, processor = time.perf_counter(), time.process_time()
-    nll = np.concatenate(list(work(loaded, tokenizer, of)))
-    figures = {
-        "tokens": int(nll.size),
-        "texts": len(of),
-        "wall_s": time.perf_counter() - wall,
-        "processor_s": time.process_time() - processor,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "weights_mib": sum(weight.nbytes for weight in loaded.model.parameters()) / 2**20 if side == "naive" else None,
-        "operations_a_token": 2.0 * sum(w.numel() for w in loaded.model.parameters() if w.ndim == 2),
+    weights = list(loaded.model.parameters())  # before the scorer lays them out anew
+    figures: dict[str, Any] = {
+        "weights_mib": sum(weight.nbytes for weight in weights) / 2**20,
+        "operations_a_token": 2.0 * sum(weight.numel() for weight in weights if weight.ndim == 2),
     }
-    np.save(options.folder / f"{side}.npy", nll)
+    del weights
+    work: Callable[[Sequence[Text]], Iterator[F32]] = partial(naive, loaded, tokenizer)
+    if side == "ours":
+        work = partial(ours, CausalScorer(loaded.model, tokenizer, loaded.name, ScoringConfig()), tokenizer)
+    list(work([Text("one two")]))
+    for name, of in sets(tokenizer, options).items():
+        ready = start_peak()
+        wall, processor = time.perf_counter(), time.process_time()
+        nll = np.concatenate(list(work(of)))
+        figures[name] = {
+            "tokens": int(nll.size),
+            "texts": len(of),
+            "wall_s": time.perf_counter() - wall,
+            "processor_s": time.process_time() - processor,
+            "growth_mib": _status_mib("VmHWM") - ready,
+        }
+        np.save(options.folder / f"{side}-{name}.npy", nll)
     (options.folder / f"{side}.json").write_text(json.dumps(figures), encoding="utf-8")
+
+
+def sets(tokenizer: TextTokenizer, options: argparse.Namespace) -> dict[str, list[Text]]:
+    """The texts of each set, and its name."""
+    return {
+        f"{SHORTEST} to {SHORT}": texts(tokenizer, options.tokens // SHORT_SHARE, SHORT),
+        f"{SHORTEST} to {options.longest}": texts(tokenizer, options.tokens, options.longest),
+    }
+
+
+def start_peak() -> float:
+    """Forget the process's peak so far (Linux), and return what it holds now, in MiB."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return _status_mib("VmRSS")
+
+
+def _status_mib(field: str) -> float:
+    found = re.search(rf"^{field}:\s+(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / 1024
 
 
 def peak(options: argparse.Namespace) -> None:
@@ -103,28 +136,26 @@ def peak(options: argparse.Namespace) -> None:
 
 
 def show(options: argparse.Namespace) -> None:
-    sides: dict[str, dict[str, Any]] = {
-        name: json.loads((options.folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("naive", "ours", "peak")
-    }
-    first, second = sides["naive"], sides["ours"]
-    print(f"{options.model}: {first['texts']} texts of {SHORTEST} to {options.longest}, {first['tokens']:,} tokens,")
-    print(f"float32, {options.threads} threads; weights {first['weights_mib']:,.0f} MiB\n")
-    print(f"{'':24}{'naive':>12}{'ours':>12}{'ratio':>8}")
-    for clock in ("wall_s", "processor_s"):
-        rates = [side["tokens"] / side[clock] for side in (first, second)]
-        name = clock.removesuffix("_s")
-        print(f"{f'tokens/s, {name}':24}{rates[0]:12,.1f}{rates[1]:12,.1f}{rates[1] / rates[0]:8.2f}")
-        shares = [rate * first["operations_a_token"] / sides["peak"][clock] for rate in rates]
-        gigaflops = f"of {sides['peak'][clock] / 1e9:,.0f} GFLOP/s"
-        print(f"{gigaflops:24}{shares[0]:12.0%}{shares[1]:12.0%}")
-    memory = [first["peak_mib"], second["peak_mib"]]
-    print(f"{'peak memory, MiB':24}{memory[0]:12,.0f}{memory[1]:12,.0f}{memory[1] / memory[0]:8.2f}")
-    beyond = [value - first["weights_mib"] for value in memory]
-    print(f"{'beyond the weights':24}{beyond[0]:12,.0f}{beyond[1]:12,.0f}{beyond[1] / beyond[0]:8.2f}")
-    found = [np.load(options.folder / f"{name}.npy") for name in ("naive", "ours")]
-    worst = float(np.abs(found[0] - found[1]).max())
-    print(f"largest difference: {worst:.1e} nats ({'within' if worst <= ATOL_NATS else 'ABOVE'} {ATOL_NATS:g})")
+    naive_side, ours_side, best = (
+        json.loads((options.folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("naive", "ours", "peak")
+    )
+    weights = naive_side["weights_mib"]
+    print(f"{options.model}, float32, {options.threads} threads; weights {weights:,.0f} MiB")
+    names = [name for name in naive_side if name in ours_side and isinstance(naive_side[name], dict)]
+    for name in names:
+        pair = [naive_side[name], ours_side[name]]
+        print(f"\n{pair[0]['texts']} texts of {name} tokens, {pair[0]['tokens']:,} tokens")
+        print(f"{'':24}{'naive':>12}{'ours':>12}{'ratio':>8}")
+        for clock in ("wall_s", "processor_s"):
+            rates = [side["tokens"] / side[clock] for side in pair]
+            print(f"{f'tokens/s, {clock[:-2]}':24}{rates[0]:12,.1f}{rates[1]:12,.1f}{rates[1] / rates[0]:8.2f}")
+            shares = [rate * naive_side["operations_a_token"] / best[clock] for rate in rates]
+            print(f"{f'of {best[clock] / 1e9:,.0f} GFLOP/s':24}{shares[0]:12.0%}{shares[1]:12.0%}")
+        grown = [side["growth_mib"] for side in pair]
+        print(f"{'memory, MiB':24}{grown[0]:12,.0f}{grown[1]:12,.0f}{grown[1] / max(grown[0], 1):8.2f}")
+        found = [np.load(options.folder / f"{side}-{name}.npy") for side in ("naive", "ours")]
+        worst = float(np.abs(found[0] - found[1]).max())
+        print(f"largest difference: {worst:.1e} nats ({'within' if worst <= ATOL_NATS else 'ABOVE'} {ATOL_NATS:g})")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -9,12 +10,12 @@ from rich.text import Text
 from typer import Exit
 
 from flows.commands.errors import Code
-from flows.commands.surprise.opening import open_labelled
+from flows.commands.surprise.opening import material_for, open_labelled, report_of
 from flows.commands.surprise.wanted import Wanted
 from flows.config import ConfigError
 from tasks.surprise.calibrate import Point
 from tasks.surprise.evaluation.calibration import Calibration, calibrated
-from tasks.surprise.evaluation.material import combined, conditioning_of, material_of
+from tasks.surprise.evaluation.material import combined, conditioning_of
 from tasks.surprise.evaluation.terminal import render_calibration
 from tasks.surprise.pictures import curves
 
@@ -29,14 +30,13 @@ def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json
     setting = wanted.setting()
     readings = wanted.readings() or (setting.reading,)
     data = open_labelled(folder, labels, whole_groups=setting.procedure.propagation is not None)
-    scored = data.scored
     try:
-        conditioning = conditioning_of(scored, readings)
+        conditioning = conditioning_of(data.first, readings)
         procedure = setting.procedure
         if wanted.features:
-            procedure = combined(procedure, wanted.features, scored, conditioning)
-        material = material_of(scored, procedure, conditioning, data.documents, data.counted)
-        found = calibrated(material, procedure, setting.unit, setting.goal, scored.reference, conditioning)
+            procedure = combined(procedure, wanted.features, (piece.scored for piece in data), conditioning)
+        corpus = data.materials(partial(material_for, procedure, conditioning))
+        found = calibrated(corpus, procedure, setting.unit, setting.goal, data.first.reference, conditioning)
     except ValueError as error:
         raise ConfigError(f"{folder}: {error}") from error
     _write(found, output)
@@ -52,8 +52,7 @@ def _write(found: Calibration, output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     if found.policy is not None:
         output.write_text(f"{found.policy.to_json()}\n", encoding="utf-8")
-    report = output.with_suffix(".report.json")
-    report.write_text(f"{json.dumps(found.json(), indent=2, allow_nan=False)}\n", encoding="utf-8")
+    report_of(output).write_text(f"{json.dumps(found.json(), indent=2, allow_nan=False)}\n", encoding="utf-8")
     if found.scores is not None and found.curve.targets and found.curve.others:
         chosen = found.chosen if isinstance(found.chosen, Point) else None
         picture = curves.calibration(found.curve, found.scores, found.operating, chosen, found.procedure.rule)
@@ -63,7 +62,7 @@ def _write(found: Calibration, output: Path) -> None:
 def _print(found: Calibration, output: Path) -> None:
     console = Console()
     console.print(render_calibration(found))
-    written = [output.with_suffix(".png"), output.with_suffix(".report.json")]
+    written = [output.with_suffix(".png"), report_of(output)]
     if found.policy is not None:
         written.insert(0, output)
     names = ", ".join(str(path) for path in written if path.exists())

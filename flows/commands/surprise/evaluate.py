@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,17 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.surprise.methods import Surroundings, method_of
-from flows.commands.surprise.opening import Labelled, check_reference, open_labelled, open_policy
+from flows.commands.surprise.opening import (
+    check_reference,
+    material_for,
+    open_labelled,
+    open_policy,
+    plain_material,
+)
 from flows.config import ConfigError
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import BestF1, Goal
 from tasks.surprise.evaluation.compare import Compared, compared
-from tasks.surprise.evaluation.counting import tally
-from tasks.surprise.evaluation.material import material_of
 from tasks.surprise.evaluation.notation import Misspelled, unit_of
 from tasks.surprise.evaluation.terminal import render_results, render_transfer
 from tasks.surprise.evaluation.transfer import TransferTable, transfer_table
@@ -46,8 +51,8 @@ class Contestant:
     method: Method
     threshold: float | None
     goal: Goal
-    material: Material
-    validation: Material | None
+    corpus: Iterable[Material]
+    validation: Iterable[Material] | None
 
 
 def run(folder: Path, asked: Asked, output: Path | None, picture: Path | None, as_json: bool) -> None:
@@ -95,39 +100,31 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit:
     sets = [data, *([validation] if validation else [])]
     found = []
     for path, policy in policies.items():
-        check_reference(policy, data.scored, path)
-        materials = [
-            material_of(each.scored, policy.procedure, policy.conditioning, each.documents, each.counted)
-            for each in sets
-        ]
+        check_reference(policy, data.first, path)
+        corpora = [each.materials(partial(material_for, policy.procedure, policy.conditioning)) for each in sets]
         method = SurpriseMasking(policy.procedure, name=path.stem)
-        held_out = materials[1] if validation else None
-        found.append(Contestant(method, policy.threshold, policy.goal, materials[0], held_out))
+        held_out = corpora[1] if validation else None
+        found.append(Contestant(method, policy.threshold, policy.goal, corpora[0], held_out))
     first = next(iter(found), None)
-    plain = [_plain(each) for each in sets]
+    plain = [each.materials(plain_material) for each in sets]
     masked = None
     if first is not None and first.threshold is not None:
-        masked = (AtThreshold(first.method, first.threshold), first.material)
+        masked = (AtThreshold(first.method, first.threshold), first.corpus)
     goal = BestF1() if first is None else first.goal
     around = Surroundings(plain[0], masked, None if first is None else first.validation, goal, unit)
     for name in asked.methods:
         other = method_of(name, around)
         if first is not None and "policy" in name:  # its scores may be prompted ones
-            found.append(Contestant(other, None, goal, first.material, first.validation))
+            found.append(Contestant(other, None, goal, first.corpus, first.validation))
         else:
             found.append(Contestant(other, None, goal, plain[0], plain[1] if validation else None))
     return found
 
 
-def _plain(data: Labelled) -> Material:
-    """The documents with the scores of the text alone, or whatever scores there are."""
-    return Material(data.documents, data.scored.batch(data.scored.conditionings[0]), counted=data.counted)
-
-
 def _compared(contestant: Contestant, unit: Unit, *, in_documents: bool) -> Compared:
     return compared(
         contestant.method,
-        contestant.material,
+        contestant.corpus,
         unit,
         threshold=contestant.threshold,
         goal=contestant.goal,
@@ -137,17 +134,9 @@ def _compared(contestant: Contestant, unit: Unit, *, in_documents: bool) -> Comp
 
 
 def _transfer(first: Contestant, by: str, unit: Unit) -> TransferTable:
-    rule = first.method.rule
-    if rule is None:
-        raise Misspelled(f"{first.method.name} has no threshold to transfer: name a policy first")
-    application = tally(first.material, first.method.levels(first.material), unit)
     if first.validation is None:
-        documents = first.material.documents
-        return transfer_table(application, documents, None, documents, by, rule, first.goal)
-    validation = tally(first.validation, first.method.levels(first.validation), unit)
-    return transfer_table(
-        validation, first.validation.documents, application, first.material.documents, by, rule, first.goal
-    )
+        return transfer_table(first.method, first.corpus, None, unit, by, first.goal)
+    return transfer_table(first.method, first.validation, first.corpus, unit, by, first.goal)
 
 
 def _picture(found: Sequence[Compared]) -> bytes:

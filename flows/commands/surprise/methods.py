@@ -1,8 +1,9 @@
 """Methods beside Surprise Masking, by the names that a command line gives them."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tasks.surprise.baselines.combined import Intersection, Union
 from tasks.surprise.baselines.detected import Detected
@@ -31,16 +32,16 @@ class Surroundings:
     """What some methods need of the evaluation around them.
 
     Attributes:
-        material: the documents with plain scores.
-        policy: the first policy at its threshold, and the material it works on; None where there is none.
-        validation: that policy's validation material, where it is given.
+        corpus: the documents with plain scores, piece by piece.
+        policy: the first policy at its threshold, and the corpus it works on; None where there is none.
+        validation: that policy's validation corpus, where it is given.
         goal: what thresholds are chosen for.
         unit: what is counted.
     """
 
-    material: Material
-    policy: tuple[AtThreshold, Material] | None = None
-    validation: Material | None = None
+    corpus: Iterable[Material]
+    policy: tuple[AtThreshold, Iterable[Material]] | None = None
+    validation: Iterable[Material] | None = None
     goal: Goal = field(default_factory=BestF1)
     unit: Unit = "character"
 
@@ -73,11 +74,22 @@ def _with_residual(text: str, around: Surroundings) -> Method:
     name, _, second = text.partition("~")
     if second != "policy" or around.policy is None or around.validation is None:
         raise Misspelled(f"--method {text}: give METHOD~policy, a --policy and --validation data to tune it on")
-    ground = Ground(around.validation, "token" if around.unit == "token" else "character")
+    grounds = _Grounds(around.validation, "token" if around.unit == "token" else "character")
     other = method_of(name, around)
-    fixed = other if other.rule is None else _tuned(text, tuned(other, ground, around.goal))
-    added = _tuned(text, tuned(around.policy[0].method, ground, around.goal, left=ground.residual(fixed)))
+    fixed = other if other.rule is None else _tuned(text, tuned(other, grounds, around.goal))
+    added = _tuned(text, tuned(around.policy[0].method, grounds, around.goal, beside=fixed))
     return Union((fixed, added))
+
+
+@dataclass(frozen=True, eq=False)
+class _Grounds:
+    """A corpus as grounds to tune on, each made when it is its turn."""
+
+    corpus: Iterable[Material]
+    unit: Literal["token", "character"]
+
+    def __iter__(self) -> Iterator[Ground]:
+        return (Ground(material, self.unit) for material in self.corpus)
 
 
 def _tuned(text: str, found: AtThreshold | NoPoint) -> AtThreshold:
@@ -93,13 +105,13 @@ def _policy(argument: str, around: Surroundings) -> Method:
 
 
 def _random(argument: str, around: Surroundings) -> Method:
-    material = around.material
     if argument:
-        budget = round(float(argument) * int(material.scored("random").supervised.sum()))
-        return replace(Random.matched(SEED, budget, [material]), name=f"random {argument}")
+        supervised = sum(int(material.scored("random").supervised.sum()) for material in around.corpus)
+        budget = round(float(argument) * supervised)
+        return replace(Random.matched(SEED, budget, around.corpus), name=f"random {argument}")
     if around.policy is None:
         raise Misspelled("--method random: give a --policy whose budget it matches, or a share such as random:0.1")
-    return Random.matched(SEED, masked_tokens(*around.policy), [material])
+    return Random.matched(SEED, masked_tokens(*around.policy), around.corpus)
 
 
 def _goldfish(argument: str, around: Surroundings) -> Method:

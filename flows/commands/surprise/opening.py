@@ -1,30 +1,35 @@
 """Scores, labels and policies that a person names by their files."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from pydantic import ValidationError
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, ValidationError
 
 from flows.config import ConfigError
+from tasks.surprise.baselines.methods import Material
 from tasks.surprise.documents import Document
-from tasks.surprise.evaluation.labels import LabelsUnfit, with_labels
-from tasks.surprise.policy import Policy, PolicyMismatch
+from tasks.surprise.evaluation.labels import Labels, LabelsUnfit, by_document, check_known, with_labels
+from tasks.surprise.evaluation.material import material_of
+from tasks.surprise.policy import Conditioning, Policy, PolicyMismatch
+from tasks.surprise.procedure import Procedure
 from tasks.surprise.rows import Bool
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
-from tasks.surprise.store.steps import read_scores
+from tasks.surprise.store.steps import read_columns, read_first, read_pieces
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """What to calibrate or to judge on.
+class Piece:
+    """Documents of which memory holds no others at the same time; groups are whole in it.
 
     Attributes:
-        scored: documents as they were scored.
+        scored: as they were scored.
         documents: the same ones with the labels that count.
         counted: those that somebody looked at, shape (R,); None for all.
     """
@@ -34,8 +39,59 @@ class Labelled:
     counted: Bool | None = None
 
 
-def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet] = read_scores) -> ScoredSet:
-    """Return scored documents under ``folder``, which is ``<root>/<data set>``: all, or those that ``read`` reads.
+class Labelled:
+    """What to calibrate or to judge on: pieces, read anew each time it is gone through, unless there is only one.
+
+    Args:
+        folder: of the scores.
+        first: a few of the documents, to see how all were scored.
+        labels: of a file, in place of those of the scores; None for those.
+        wanted: documents that are labelled, or share a group with one that is, shape (R,); None for all.
+    """
+
+    def __init__(self, folder: Path, first: ScoredSet, labels: Labels | None, wanted: Bool | None) -> None:
+        self.first = first
+        self._home = folder.resolve()
+        self._labels = labels
+        self._wanted = wanted
+        self._only: Piece | None = None
+
+    def __iter__(self) -> Iterator[Piece]:
+        """Read piece by piece."""
+        if self._only is not None:
+            yield self._only
+            return
+        last, read = None, 0
+        for scored in read_pieces(self._home.parent, self._home.name, wanted=self._wanted):
+            last, read = self._piece(scored), read + 1
+            yield last
+        if read == 1:
+            self._only = last
+
+    def _piece(self, scored: ScoredSet) -> Piece:
+        if self._labels is not None:
+            return Piece(scored, with_labels(scored.documents, self._labels))
+        return Piece(scored, scored.documents, None if scored.labelled.all() else scored.labelled)
+
+    def materials(self, make: Callable[[Piece], Material]) -> "Materials":
+        """Give each piece as what methods work on."""
+        return Materials(self, make)
+
+
+@dataclass(frozen=True, eq=False)
+class Materials:
+    """A corpus: pieces as what methods work on, each made when it is its turn."""
+
+    data: Labelled
+    make: Callable[[Piece], Material]
+
+    def __iter__(self) -> Iterator[Material]:
+        """Make them piece by piece."""
+        return map(self.make, self.data)
+
+
+def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet]) -> ScoredSet:
+    """Return the scored documents that ``read`` reads under ``folder``, which is ``<root>/<data set>``.
 
     Raises:
         ConfigError: there is no such folder, or no scores of one model in it.
@@ -64,26 +120,45 @@ def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> L
     Raises:
         ConfigError: no document is labelled, or the file does not fit.
     """
-    scored = open_scores(folder)
+    first = open_scores(folder, read_first)
+    columns = read_columns(folder.resolve().parent, folder.resolve().name, ["document_id", "group", "labelled"])
     if labels is None:
-        return _labelled(scored, folder, whole_groups=whole_groups)
+        return Labelled(folder, first, None, _wanted(columns, folder, whole_groups=whole_groups))
     try:
-        return Labelled(scored, with_labels(scored.documents, read_labels(labels)))
+        rows = by_document(read_labels(labels))
+        check_known(rows, columns["document_id"].to_pylist())
+        return Labelled(folder, first, rows, None)
     except LabelsUnfit as error:
         raise ConfigError(f"{labels}: {error}") from error
 
 
-def _labelled(scored: ScoredSet, folder: Path, *, whole_groups: bool) -> Labelled:
-    if not scored.labelled.any():
+def _wanted(columns: pa.Table, folder: Path, *, whole_groups: bool) -> Bool | None:
+    wanted: Bool = np.asarray(columns["labelled"].to_numpy(), dtype=np.bool_)
+    if not wanted.any():
         raise ConfigError(
-            f"{folder}: none of {len(scored)} documents is labelled: give --labels, a file of"
+            f"{folder}: none of {wanted.size} documents is labelled: give --labels, a file of"
             " document_id, start, end and category, or score data that come with labels"
         )
-    wanted = scored.labelled
     if whole_groups:
-        wanted = wanted | ((scored.groups >= 0) & np.isin(scored.groups, scored.groups[wanted]))
-    kept = scored if wanted.all() else scored.take(wanted)
-    return Labelled(kept, kept.documents, None if kept.labelled.all() else kept.labelled)
+        groups = columns["group"]
+        of_labelled = pc.drop_null(groups.filter(pa.array(wanted)))
+        wanted = wanted | pc.is_in(groups, value_set=pc.unique(of_labelled)).to_numpy()
+    return None if wanted.all() else wanted
+
+
+def material_for(procedure: Procedure, conditioning: Conditioning, piece: Piece) -> Material:
+    """Give a piece with the scores, and the features, that a procedure works on.
+
+    Raises:
+        ScoresUnfit: the documents were scored otherwise.
+    """
+    return material_of(piece.scored, procedure, conditioning, piece.documents, piece.counted)
+
+
+def plain_material(piece: Piece) -> Material:
+    """Give a piece with the scores of the text alone, or whatever scores there are."""
+    batch = piece.scored.batch(piece.scored.conditionings[0])
+    return Material(piece.documents, batch, counted=piece.counted)
 
 
 def open_policy(path: Path) -> Policy:
@@ -95,13 +170,40 @@ def open_policy(path: Path) -> Policy:
     try:
         return Policy.from_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise ConfigError(f"{path}: no such policy; `privasis surprise calibrate` makes one") from error
+        raise ConfigError(f"{path}: {_why_there_is_none(path)}") from error
     except PolicyMismatch as error:
         raise ConfigError(f"{path}: {error}") from error
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ConfigError(f"{path}: not a policy: {place}: {first['msg']}") from error
+
+
+def report_of(policy: Path) -> Path:
+    """Name the file beside a policy in which calibration leaves its figures, also where it makes no policy."""
+    return policy.with_suffix(".report.json")
+
+
+def _why_there_is_none(path: Path) -> str:
+    report = report_of(path)
+    try:
+        reason = _Refused.model_validate_json(report.read_bytes()).chosen.reason
+    except (FileNotFoundError, ValidationError):  # nobody calibrated, or a policy was made and is gone
+        return "no such policy; `privasis surprise calibrate` makes one"
+    return (
+        f"no policy, because calibration found no acceptable point: {reason} Try what {report} advises, or another goal"
+        " (--best-f1, --collateral-cap, a lower --recall), and calibrate again"
+    )
+
+
+class _NoPoint(BaseModel):
+    reason: str
+
+
+class _Refused(BaseModel):
+    """What the report of a calibration without a policy says of it."""
+
+    chosen: _NoPoint
 
 
 def check_reference(policy: Policy, scored: ScoredSet, path: Path) -> None:

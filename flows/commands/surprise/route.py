@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +25,19 @@ from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from tasks.records import ROUTED
 from tasks.report.formats import NOTHING, count, fixed, percent
 from tasks.report.marks import visible
 from tasks.surprise.baselines.methods import Material
 from tasks.surprise.evaluation.material import conditioning_of
 from tasks.surprise.evaluation.notation import Misspelled, Reading
 from tasks.surprise.pictures.routing import tradeoff
+from tasks.surprise.policy import Conditioning
 from tasks.surprise.routing.config import RoutingConfig
-from tasks.surprise.routing.ranking import Ranked, at_random, by_method, by_scores
+from tasks.surprise.routing.ranking import Ranked, at_random, by_method, by_scores, least
 from tasks.surprise.routing.results import Outcome, outcomes
-from tasks.surprise.scored import ScoredSet
+from tasks.surprise.scored import ScoredSet, ScoresUnfit
+from tasks.surprise.store.steps import read_first, read_shards
 
 if TYPE_CHECKING:
     from tasks.surprise.routing.steps import RouteJob
@@ -118,8 +122,8 @@ def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJ
     from tasks.surprise.store.steps import scores_store
 
     home, target = folder.resolve(), output.resolve()
-    scored = open_scores(folder)
-    ranked = ranked_by(asked.select, scored)
+    first = open_scores(folder, read_first)
+    ranked = ranked_by(asked.select, home, first)
     config = run_of(
         RunFlags(
             model=[asked.model, *([asked.judge] if asked.judge else [])],
@@ -139,9 +143,9 @@ def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJ
         root=target.parent,
         dataset=target.name,
         select=asked.select,
-        ranking=write_ranks(ranks, source, scored, ranked),
+        ranking=write_ranks(ranks, source, ranked),
         sentences=ranked.scores.size,
-        reference=scored.reference,
+        reference=first.reference,
         config=routing,
         rewriter=entries[0],
         judge=entries[1] if asked.judge else None,
@@ -150,29 +154,53 @@ def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJ
     return config, job
 
 
-def ranked_by(select: str, scored: ScoredSet) -> Ranked:
+@dataclass(frozen=True, eq=False)
+class _Shards:
+    """All scores as what is ranked, one shard in memory at a time."""
+
+    home: Path
+    make: Callable[[ScoredSet], Material]
+
+    def __iter__(self) -> Iterator[Material]:
+        return (self.make(scored) for scored in read_shards(self.home.parent, self.home.name) if len(scored))
+
+
+def ranked_by(select: str, home: Path, first: ScoredSet) -> Ranked:
     """Rank sentences by surprise, prompted surprise, contrast, chance, or a method of ``evaluate --method``.
+
+    Args:
+        select: the name.
+        home: of the scores.
+        first: a few of the documents, to see how all were scored.
 
     Raises:
         ConfigError: there is no such method, or no such scores.
     """
     try:
         if select in _READINGS:
-            conditioning = conditioning_of(scored, [_READINGS[select]])
-            return by_scores(Material(scored.documents, scored.batch(conditioning)))
-        material = Material(scored.documents, scored.batch(scored.conditionings[0]))
+            corpus = _Shards(home, partial(_material, conditioning_of(first, [_READINGS[select]])))
+            floor = least(corpus)
+            return Ranked.joined(by_scores(material, floor) for material in corpus)
+        corpus = _Shards(home, partial(_material, first.conditionings[0]))
         if select == "random":
-            return at_random(material, SEED)
+            return Ranked.joined(at_random(material, SEED) for material in corpus)
         # Of OPF, the graded score: its decoded labels have no order to spend a budget in.
         name = select.replace("opf", "opf-log-odds", 1) if select.split(":")[0] == "opf" else select
-        return by_method(method_of(name, Surroundings(material)), material)
+        method = method_of(name, Surroundings(corpus))
+        return Ranked.joined(by_method(method, material) for material in corpus)
     except Misspelled as error:
         raise ConfigError(f"--select {select}: surprise, prompted, contrast, random, or: {error}") from error
+    except ScoresUnfit as error:
+        raise ConfigError(f"{home}: {error}") from error
+
+
+def _material(conditioning: Conditioning, scored: ScoredSet) -> Material:
+    return Material(scored.documents, scored.batch(conditioning))
 
 
 def report(job: "RouteJob", selector_usd: float, as_json: bool) -> None:
     """Print the table, and write it and the picture beside the shards."""
-    routed = job.store().read("routed")
+    routed = job.store().read("routed", [name for name in ROUTED.names if name != "text"])
     if not routed.num_rows:
         raise ConfigError(f"{job.root / job.dataset}: nothing was routed")
     found = outcomes(routed, selector_usd)

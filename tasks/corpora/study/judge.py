@@ -8,7 +8,7 @@ from tasks.corpora.study.benchmarks import Fold
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import NoPoint, Point, calibrate
 from tasks.surprise.curve import Curve, trade_off
-from tasks.surprise.evaluation.counting import Tally, tally
+from tasks.surprise.evaluation.distribution import Distribution, distribution
 from tasks.surprise.evaluation.presets import Setting
 from tasks.surprise.evaluation.results import Figures, auroc_of, result_of
 from tasks.surprise.evaluation.transfer import TransferTable, transfer_table
@@ -118,25 +118,21 @@ def judge(
         name, ids = fold.validation
         method = SurpriseMasking(setting.procedure, SM)
         validation = _material(scored, ids, name)
-        before = tally(validation, method.levels(validation), setting.unit)
-        curve = trade_off(before.units)
+        before = distribution(method, [validation], setting.unit)
+        curve = trade_off(before.overall)
         point = calibrate(curve, method.rule, setting.goal)
         rows.append(_row(_Place(number, name, len(ids)), SM, method, before, curve, point))
         for part, members in fold.applications.items():
             material = _material(scored, members, part)
-            counted = tally(material, method.levels(material), setting.unit)
+            counted = distribution(method, [material], setting.unit)
             place = _Place(number, part, len(members))
             rows.append(_row(place, SM, method, counted, curve, point))
-            curves.append(Curves(number, part, curve, trade_off(counted.units)))
+            curves.append(Curves(number, part, curve, trade_off(counted.overall)))
             at = (AtThreshold(method, point.threshold), material) if isinstance(point, Point) else None
             for named, other in others(material, at):
                 rows.append(_other(place, named, other, material, validation, setting))
             for by in transfers:
-                tables[by].append(
-                    transfer_table(
-                        before, validation.documents, counted, material.documents, by, method.rule, setting.goal
-                    )
-                )
+                tables[by].append(transfer_table(method, [validation], [material], setting.unit, by, setting.goal))
     return Judged(rows, curves, tables)
 
 
@@ -150,15 +146,15 @@ def _material(scored: ScoredSet, ids: frozenset[str], part: str) -> Material:
 
 
 def _other(place: _Place, name: str, method: Method, material: Material, validation: Material, setting: Setting) -> Row:
-    counted = tally(material, method.levels(material), setting.unit)
+    counted = distribution(method, [material], setting.unit)
     if method.rule is None:
         return _row(place, name, method, counted, None, None)
-    curve = trade_off(tally(validation, method.levels(validation), setting.unit).units)
+    curve = trade_off(distribution(method, [validation], setting.unit).overall)
     return _row(place, name, method, counted, curve, calibrate(curve, method.rule, setting.goal))
 
 
 def _row(
-    place: _Place, name: str, method: Method, counted: Tally, before: Curve | None, point: Point | NoPoint | None
+    place: _Place, name: str, method: Method, counted: Distribution, before: Curve | None, point: Point | NoPoint | None
 ) -> Row:
     threshold = point.threshold if isinstance(point, Point) else None
     figures, categories = None, {}
@@ -173,7 +169,7 @@ def _row(
         threshold=threshold,
         figures=figures,
         reason=point.reason if isinstance(point, NoPoint) else None,
-        auroc=None if before is None else auroc_of(trade_off(counted.units)),
+        auroc=None if before is None else auroc_of(trade_off(counted.overall)),
         validation_auroc=None if before is None else auroc_of(before),
         categories=categories,
     )

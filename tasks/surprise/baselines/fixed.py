@@ -94,14 +94,18 @@ class Random:
         return TokenLevels(batch.tokens, fixed_levels(masked), material.lengths)
 
 
-def masked_tokens(method: Method, material: Material) -> int:
-    """Count the supervised tokens that a fixed method masks: the budget that a random mask is matched to.
+def masked_tokens(method: Method, corpus: Iterable[Material]) -> int:
+    """Count the supervised tokens of a corpus that a fixed method masks: the budget that a random mask is matched to.
 
     Raises:
         ValueError: the method is graded.
     """
     if method.rule is not None:
         raise ValueError(f"{method.name} has no budget before its threshold is set: pass AtThreshold(...)")
+    return sum(_masked_tokens(method, material) for material in corpus)
+
+
+def _masked_tokens(method: Method, material: Material) -> int:
     batch = material.scored(f"the budget of {method.name}")
     return int(np.count_nonzero(is_masked(method.levels(material).on_tokens(batch.tokens)) & batch.supervised))
 

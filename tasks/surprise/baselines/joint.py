@@ -53,7 +53,7 @@ def _rule(method: Method) -> Rule:
 
 def _cuts(units: Units) -> F64:
     """Levels, falling, at which equal shares of the targets are reached."""
-    curve = trade_off(units)
+    curve = trade_off(units.piles())
     shares = np.arange(1, GRID + 1) / GRID
     at = np.searchsorted(curve.tpr, shares - 1e-12)
     return np.asarray(curve.levels[np.unique(at[at < curve.levels.size])])

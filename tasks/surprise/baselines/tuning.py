@@ -1,5 +1,6 @@
 """Thresholds of graded methods: tuned on all validation units, or on what another method leaves (SM App. F.1)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +9,7 @@ import numpy as np
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, is_masked
 from tasks.surprise.calibrate import Goal, NoPoint, calibrate
 from tasks.surprise.curve import trade_off
+from tasks.surprise.piles import Piles
 from tasks.surprise.procedure import Batch
 from tasks.surprise.project import touched
 from tasks.surprise.rows import F64, Bool
@@ -63,25 +65,28 @@ class Ground:
         return self.supervised & ~is_masked(self.levels(other))
 
 
-def tuned(method: Method, validation: Ground, goal: Goal, left: Bool | None = None) -> AtThreshold | NoPoint:
+def tuned(
+    method: Method, validation: Iterable[Ground], goal: Goal, beside: Method | None = None
+) -> AtThreshold | NoPoint:
     """Calibrate a graded method.
 
-    Tuned on the residual of a fixed method, ``left=validation.residual(other)``, it adds to the other's mask:
-    ``Union((other, tuned(...)))``. The goal then is one of the residual: the targets that the other masks are neither
-    hits nor misses.
+    Tuned on the residual of a fixed method it adds to the other's mask: ``Union((beside, tuned(...)))``. The goal then
+    is one of the residual: the targets that the other masks are neither hits nor misses.
 
     Args:
         method: graded.
-        validation: labelled.
+        validation: labelled, in pieces with whole groups.
         goal: what to reach.
-        left: the units that count, shape (U,); None for the supervised ones.
+        beside: a fixed method; units that it masks do not count. None for all supervised units.
 
     Raises:
-        ValueError: the method is fixed.
+        ValueError: the method is fixed, or the other one is not.
     """
     if method.rule is None:
         raise ValueError(f"{method.name} is fixed: it has no threshold to tune")
-    counted = validation.supervised if left is None else left
-    units = Units(validation.levels(method), validation.target).only(counted)
-    point = calibrate(trade_off(units), method.rule, goal)
+    parts = []
+    for ground in validation:
+        counted = ground.supervised if beside is None else ground.residual(beside)
+        parts.append(Units(ground.levels(method), ground.target).only(counted).piles())
+    point = calibrate(trade_off(Piles.joined(parts)), method.rule, goal)
     return point if isinstance(point, NoPoint) else AtThreshold(method, point.threshold)

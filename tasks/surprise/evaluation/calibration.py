@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from tasks.surprise.curve import Curve, Histograms, histograms, trade_off
 from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.advice import advice
 from tasks.surprise.evaluation.counting import tally
+from tasks.surprise.evaluation.distribution import Distribution
 from tasks.surprise.evaluation.results import Figures, Operating, Result, auroc_of, operating_points, result_of
 from tasks.surprise.metrics import Counts
 from tasks.surprise.policy import Achieved, Conditioning, Policy, Reference, Unit, Unprompted
@@ -76,7 +77,7 @@ class Calibration:
 
 
 def calibrated(
-    material: Material,
+    corpus: Iterable[Material],
     procedure: Procedure,
     unit: Unit,
     goal: Goal,
@@ -86,7 +87,7 @@ def calibrated(
     """Choose a threshold on labelled documents through the complete procedure, and freeze it.
 
     Args:
-        material: scored documents; all that count are labelled.
+        corpus: scored documents, piece by piece with whole groups; all that count are labelled.
         procedure: to find a threshold for.
         unit: what counts as masked or not.
         goal: what the threshold is for.
@@ -94,14 +95,19 @@ def calibrated(
         conditioning: the prompts they were taken under.
 
     Raises:
-        ValueError: the material lacks tokens, texts, regions or groups that the procedure needs.
+        ValueError: a piece lacks tokens, texts, regions or groups that the procedure needs.
     """
-    levels = SurpriseMasking(procedure).levels(material)
-    counted = tally(material, levels, unit)
-    curve = trade_off(counted.units)
+    method = SurpriseMasking(procedure)
+    parts: list[Distribution] = []
+    digests: list[bytes] = []
+    spans = 0
+    for material in corpus:
+        parts.append(Distribution.of(tally(material, method.levels(material), unit)))
+        digests += [digest(document) for document in material.judged]
+        spans += sum(len(document.labels) for document in material.judged)
+    counted = Distribution.joined(parts)
+    curve = trade_off(counted.overall)
     chosen = calibrate(curve, procedure.rule, goal)
-    documents = material.judged
-    spans = sum(len(document.labels) for document in documents)
     policy = result = None
     if isinstance(chosen, Point):
         policy = Policy(
@@ -110,7 +116,7 @@ def calibrated(
             procedure=procedure,
             threshold=chosen.threshold,
             goal=goal,
-            validation_sha256=fingerprint(documents),
+            validation_sha256=fingerprint(digests),
             achieved=Achieved.at(chosen, curve, unit),
         )
         result = result_of("SM", counted, procedure.rule, chosen.threshold)
@@ -122,7 +128,7 @@ def calibrated(
         policy,
         curve,
         operating_points(curve, procedure.rule),
-        histograms(counted.units, BINS) if curve.levels.size else None,
+        histograms(counted.overall, BINS) if curve.levels.size else None,
         result,
         advice(
             curve,
@@ -132,28 +138,26 @@ def calibrated(
             labelled_spans=spans,
             unprompted=isinstance(conditioning, Unprompted),
         ),
-        len(documents),
+        len(digests),
         spans,
     )
 
 
-def fingerprint(documents: Sequence[Document]) -> str:
-    """Hash labelled documents, whatever their order: what a policy says it was calibrated on."""
-    digest = hashlib.sha256()
-    for line in sorted(json.dumps(_plain(document), sort_keys=True) for document in documents):
-        digest.update(line.encode("utf-8"))
-        digest.update(b"\n")
-    return digest.hexdigest()
+def fingerprint(digests: Iterable[bytes]) -> str:
+    """Hash labelled documents by their digests, whatever their order: what a policy was calibrated on."""
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()
 
 
-def _plain(document: Document) -> dict[str, Any]:
-    return {
+def digest(document: Document) -> bytes:
+    """Hash a labelled document: its text, its labels, and all that a mask depends on."""
+    plain = {
         "id": document.id,
         "text": document.text,
         "group": document.group,
         "supervised": None if document.supervised is None else [asdict(part) for part in document.supervised],
         "labels": sorted((label.start, label.end, label.category) for label in document.labels),
     }
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode("utf-8")).digest()
 
 
 def _point(point: Point | NoPoint) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from tasks.surprise.baselines.methods import Levels, Material
 from tasks.surprise.policy import Unit
 from tasks.surprise.project import touched
-from tasks.surprise.rows import F64, I64, Bool, offsets_of, row_numbers
+from tasks.surprise.rows import I64, Bool, offsets_of, row_numbers
 from tasks.surprise.segments import Cut, delimited, lines, sentences, tile
 from tasks.surprise.spans import Spans, flags, overlaps
 from tasks.surprise.units import Units, piece_units
@@ -36,32 +35,6 @@ class Tally:
         """Restrict to some units, shape (U,)."""
         categories = {name: target[kept] for name, target in self.categories.items()}
         return Tally(self.units.only(kept), self.documents[kept], categories)
-
-    def only_category(self, name: str) -> Units:
-        """Units of one category and those of none: other categories' targets are left out (SM F.2)."""
-        target = self.categories[name]
-        return Units(self.units.levels, target).only(target | ~self._of_any_category)
-
-    def aurocs(self) -> dict[str, float | None]:
-        """AUROC of each category by itself, as of ``only_category``; others are sorted once for all of them."""
-        others = np.sort(self.units.levels[~self._of_any_category])
-        return {name: _auroc(self.units.levels[target], others) for name, target in self.categories.items()}
-
-    @cached_property
-    def _of_any_category(self) -> Bool:
-        labelled = np.zeros(self.documents.size, dtype=np.bool_)
-        for target in self.categories.values():
-            labelled |= target
-        return labelled
-
-
-def _auroc(targets: F64, others: F64) -> float | None:
-    """Share of pairs (target, other) in which the target is higher, ties one half; ``others`` rise."""
-    if not (targets.size and others.size):
-        return None
-    below = int(np.searchsorted(others, targets, side="left").sum())
-    not_above = int(np.searchsorted(others, targets, side="right").sum())
-    return (below + not_above) / (2 * targets.size * others.size)
 
 
 def tally(material: Material, levels: Levels, unit: Unit) -> Tally:

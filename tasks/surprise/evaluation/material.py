@@ -1,6 +1,6 @@
 """From scored documents to what a procedure works on: the right scores, and the features it combines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tasks.surprise.baselines.methods import Material
@@ -10,7 +10,7 @@ from tasks.surprise.evaluation.features import features_of, reading_of
 from tasks.surprise.evaluation.notation import Misspelled, Reading
 from tasks.surprise.policy import Conditioning, Contrasted, Prompted, Unprompted
 from tasks.surprise.procedure import Batch, CombinedScore, Procedure
-from tasks.surprise.rows import Bool, Scores
+from tasks.surprise.rows import F64, Bool, Scores
 from tasks.surprise.scored import ScoredSet
 
 _KINDS: Mapping[Reading, type[Conditioning]] = {"plain": Unprompted, "prompted": Prompted, "contrast": Contrasted}
@@ -33,15 +33,16 @@ def conditioning_of(scored: ScoredSet, readings: Sequence[Reading]) -> Condition
     raise Misspelled(f"the documents have no {wanted} scores, only {there}: score them again with the prompts for it")
 
 
-def combined(procedure: Procedure, names: Sequence[str], scored: ScoredSet, conditioning: Conditioning) -> Procedure:
+def combined(
+    procedure: Procedure, names: Sequence[str], pieces: Iterable[ScoredSet], conditioning: Conditioning
+) -> Procedure:
     """Let a procedure score windows by several features, standardised as on these documents (SM D.4).
 
     Raises:
         Misspelled: no feature is called that.
         ValueError: a feature has no two different scores here.
     """
-    batch = scored.batch(conditioning)
-    values = features_of(names, _readings(names, scored, conditioning), batch, procedure.cut(batch))
+    values = (_features(names, procedure, scored, scored.batch(conditioning), conditioning) for scored in pieces)
     score = CombinedScore(combination=Combination.fit(values))
     return procedure.model_copy(update={"score": score})
 
@@ -79,8 +80,13 @@ def with_features(scored: ScoredSet, procedure: Procedure, conditioning: Conditi
     if not isinstance(procedure.score, CombinedScore):
         return batch
     names = [feature.name for feature in procedure.score.combination.features]
-    values = features_of(names, _readings(names, scored, conditioning), batch, procedure.cut(batch))
-    return replace(batch, features=values)
+    return replace(batch, features=_features(names, procedure, scored, batch, conditioning))
+
+
+def _features(
+    names: Sequence[str], procedure: Procedure, scored: ScoredSet, batch: Batch, conditioning: Conditioning
+) -> dict[str, F64]:
+    return features_of(names, _readings(names, scored, conditioning), batch, procedure.cut(batch))
 
 
 def _readings(names: Sequence[str], scored: ScoredSet, conditioning: Conditioning) -> Mapping[Reading, Scores]:

@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tasks.surprise.calibrate import BestF1, NoPoint, Point, TargetRecall, calibrate
 from tasks.surprise.curve import Curve, trade_off
-from tasks.surprise.evaluation.counting import Tally
-from tasks.surprise.metrics import Counts, count, count_by_category
-from tasks.surprise.rows import Bool
+from tasks.surprise.evaluation.distribution import Distribution
+from tasks.surprise.metrics import Counts
 from tasks.surprise.rules import Rule
 
 RECALLS = (0.5, 0.7, 0.9, 0.95)  # SM50 to SM95
@@ -69,30 +66,28 @@ class Result:
         }
 
 
-def result_of(
-    method: str, counted: Tally, rule: Rule | None, threshold: float | None, *, in_documents: bool = False
-) -> Result:
+def result_of(method: str, counted: Distribution, rule: Rule | None, threshold: float | None) -> Result:
     """Judge a method by its units.
 
     Args:
         method: its name.
-        counted: units with the method's levels.
+        counted: its units by level.
         rule: how a threshold meets the levels; None of a fixed method, which masks whatever has a level.
         threshold: of that rule.
-        in_documents: count a category's others only in documents that hold it (SM A.4), not in all (SM F.2).
 
     Raises:
         ValueError: a rule comes without a threshold.
     """
-    masked = _masked(counted, rule, threshold)
-    by_category = count_by_category(masked, counted.categories, counted.documents if in_documents else None)
     graded = rule is not None
     aurocs = counted.aurocs() if graded else {}
     return Result(
         method,
         threshold,
-        Figures(count(masked, counted.units.target), auroc_of(trade_off(counted.units)) if graded else None),
-        {name: Figures(counts, aurocs.get(name)) for name, counts in by_category.items()},
+        Figures(counted.overall.counts(rule, threshold), auroc_of(trade_off(counted.overall)) if graded else None),
+        {
+            name: Figures(counted.of_category(name).counts(rule, threshold), aurocs.get(name))
+            for name in counted.categories
+        },
     )
 
 
@@ -116,11 +111,3 @@ def operating_points(curve: Curve, rule: Rule) -> list[Operating]:
         *(Operating(name, calibrate(curve, rule, goal)) for name, goal in named),
         Operating("best F1", calibrate(curve, rule, BestF1())),
     ]
-
-
-def _masked(counted: Tally, rule: Rule | None, threshold: float | None) -> Bool:
-    if rule is None:
-        return np.asarray(counted.units.levels > -np.inf)
-    if threshold is None:
-        raise ValueError("a graded method needs its threshold: calibrate it first")
-    return rule.reached(counted.units.levels, threshold)

@@ -1,16 +1,16 @@
 """Thresholds of one group used on others (SM Table 12): groups of categories, languages, repositories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.surprise.baselines.methods import Material, Method
 from tasks.surprise.calibrate import Goal, Point, Transfer, transfer
-from tasks.surprise.documents import Document
-from tasks.surprise.evaluation.counting import Tally
+from tasks.surprise.evaluation.distribution import by_stratum, distribution
+from tasks.surprise.evaluation.notation import Misspelled
 from tasks.surprise.evaluation.results import Figures
-from tasks.surprise.evaluation.subsets import strata
-from tasks.surprise.rules import Rule
-from tasks.surprise.units import Units
+from tasks.surprise.piles import Piles
+from tasks.surprise.policy import Unit
 
 BY_CATEGORY = "category"
 
@@ -47,36 +47,40 @@ class TransferTable:
 
 
 def transfer_table(
-    validation: Tally,
-    validation_documents: Sequence[Document],
-    application: Tally | None,
-    application_documents: Sequence[Document],
+    method: Method,
+    validation: Iterable[Material],
+    application: Iterable[Material] | None,
+    unit: Unit,
     by: str,
-    rule: Rule,
     goal: Goal,
 ) -> TransferTable:
     """Calibrate on each group of the validation units, and use each threshold on every group.
 
     Args:
-        validation: units with levels.
-        validation_documents: the documents they are of.
-        application: units of other documents; None to use the thresholds where they were found.
-        application_documents: the documents of those.
+        method: graded.
+        validation: labelled documents, piece by piece with whole groups.
+        application: other documents; None to use the thresholds where they were found.
+        unit: what is counted.
         by: a stratum, or ``category``: then each category by itself, without the others' units.
-        rule: of the levels.
         goal: what each threshold is for.
 
     Raises:
-        Misspelled: no document has the stratum.
+        Misspelled: no document has the stratum, or the method has no threshold.
     """
-    sources = _groups(validation, validation_documents, by)
-    used = sources if application is None else _groups(application, application_documents, by)
-    table = transfer(sources, used, rule, goal)
+    if method.rule is None:
+        raise Misspelled(f"{method.name} has no threshold to transfer: name a policy first")
+    sources = _groups(method, validation, unit, by)
+    used = sources if application is None else _groups(method, application, unit, by)
+    table = transfer(sources, used, method.rule, goal)
     groups = sorted(sources.keys() | used.keys())
     return TransferTable(by, groups, table, held_out=application is not None)
 
 
-def _groups(counted: Tally, documents: Sequence[Document], by: str) -> Mapping[str, Units]:
+def _groups(method: Method, corpus: Iterable[Material], unit: Unit, by: str) -> Mapping[str, Piles]:
     if by == BY_CATEGORY:
-        return {name: counted.only_category(name) for name in counted.categories}
-    return {value: counted.units.only(rows[counted.documents]) for value, rows in strata(documents, by).items()}
+        counted = distribution(method, corpus, unit)
+        return {name: counted.of_category(name) for name in counted.categories}
+    found, known = by_stratum(method, corpus, unit, by)
+    if not found:
+        raise Misspelled(f"no document has a stratum {by!r}: there are {', '.join([BY_CATEGORY, *sorted(known)])}")
+    return found

@@ -2,7 +2,9 @@
 
 import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -29,16 +31,44 @@ class Ranked:
     spans: Spans
     scores: F64
 
+    @classmethod
+    def joined(cls, parts: Iterable["Ranked"]) -> Self:
+        """Lay the sentences of several shards end to end."""
+        held = list(parts)
+        starts, ends, scores = (
+            np.concatenate([empty, *arrays])
+            for empty, arrays in (
+                (np.empty(0, dtype=np.int64), [part.spans.start for part in held]),
+                (np.empty(0, dtype=np.int64), [part.spans.end for part in held]),
+                (np.empty(0), [part.scores for part in held]),
+            )
+        )
+        counts = np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(part.spans.row_offsets) for part in held)])
+        return cls(Spans(starts, ends, offsets_of(counts)), scores)
 
-def by_scores(material: Material) -> Ranked:
+
+def least(corpus: Iterable[Material]) -> float:
+    """Return the lowest score of a token that may be masked; inf where none has a score."""
+    lowest = math.inf
+    for material in corpus:
+        batch = material.scored("ranking sentences")
+        scored = batch.supervised & np.isfinite(batch.scores)
+        lowest = min(lowest, float(batch.scores[scored].min(initial=np.inf)))
+    return lowest
+
+
+def by_scores(material: Material, floor: float) -> Ranked:
     """Score sentences by the mean of their three largest token scores: surprise, prompted surprise or contrast.
 
     A token without a score, such as the first, counts as the least surprising of all: it does not hide its sentence.
+
+    Args:
+        material: of a shard.
+        floor: ``least`` of the whole corpus.
     """
     batch = material.scored("ranking sentences")
     pieces, made = _cut(material)
     scored = batch.supervised & np.isfinite(batch.scores)
-    floor = float(batch.scores[scored].min(initial=np.inf))
     values = np.where(scored, batch.scores.astype(np.float64), floor)
     scores = np.full(made.windows.size, -np.inf)
     some = _any(scored, made.windows)

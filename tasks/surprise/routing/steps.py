@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
@@ -125,16 +126,15 @@ def input_hashes(source: StageStore, shard: ShardRange) -> Mapping[str, str]:
     return {"scores": source.manifest.record(shard).files["scores"].sha256}
 
 
-def write_ranks(store: StageStore, source: StageStore, scored: ScoredSet, ranked: Ranked) -> str:
+def write_ranks(store: StageStore, source: StageStore, ranked: Ranked) -> str:
     """Commit the ranks of all sentences, in the shards of the scores, and return their hash.
 
     Args:
         store: of ``ranks_store``.
         source: the scores' store.
-        scored: all of them, in the order of the input.
-        ranked: their sentences.
+        ranked: the sentences of all scored documents, in the order of the input.
     """
-    table, digest = _ranks_table(scored, ranked)
+    table, digest = _ranks_table(source, ranked)
     index = table["index"].to_numpy()  # rises
     for shard in source.manifest.shards():
         if not plan(store, shard, shard.stop, digest, partial(input_hashes, source), "stale").todo:
@@ -155,22 +155,30 @@ def write_ranks(store: StageStore, source: StageStore, scored: ScoredSet, ranked
     return digest
 
 
-def _ranks_table(scored: ScoredSet, ranked: Ranked) -> tuple[pa.Table, str]:
+def _ranks_table(source: StageStore, ranked: Ranked) -> tuple[pa.Table, str]:
     """Return rows of ``RANKS``, and a hash of which sentences there are and in what order they go."""
     spans, ranks = ranked.spans, ranks_of(ranked.scores)
     sentences = pa.StructArray.from_arrays(
         [pa.array(spans.start, pa.int32()), pa.array(spans.end, pa.int32()), pa.array(ranks)], fields=list(SENTENCE)
     )
+    documents = pa.concat_tables([_documents(source, shard) for shard in source.manifest.shards()])
     columns = [
-        scored.table["document_id"],
-        scored.table["index"],
+        documents["document_id"],
+        documents["index"],
         pa.ListArray.from_arrays(pa.array(spans.row_offsets, pa.int32()), sentences),
-        pa.array(np.diff(scored.tokens.row_offsets), pa.int32()),
+        documents["tokens"],
     ]
-    sha = hashlib.sha256("\n".join(scored.ids).encode())
+    sha = hashlib.sha256("\n".join(documents["document_id"].to_pylist()).encode())
     for values in (spans.row_offsets, spans.start, spans.end, ranks):
         sha.update(np.ascontiguousarray(values).tobytes())
     return pa.Table.from_arrays(columns, schema=RANKS), sha.hexdigest()
+
+
+def _documents(source: StageStore, shard: ShardRange) -> pa.Table:
+    """Return id, index and number of tokens of the documents of a score shard."""
+    read = source.read_shard("scores", shard, ["document_id", "index", "token_ids"])
+    tokens = pc.list_value_length(read["token_ids"])
+    return read.drop_columns(["token_ids"]).append_column("tokens", tokens)
 
 
 @task(

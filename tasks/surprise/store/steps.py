@@ -12,12 +12,12 @@ from infra.shards.spec import spec_hash
 from infra.shards.store import StageStore
 from tasks.records import SCORE_REJECTS, SCORES
 from tasks.surprise.policy import Reference
-from tasks.surprise.rows import I64
+from tasks.surprise.rows import I64, Bool, check_sizes
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
 
 STAGE = "scores"
 TABLES = {"scores": SCORES, "score_rejects": SCORE_REJECTS}
-PIECE_TOKENS = 20_000_000  # about 2 GiB with propagation (docs/surprise.md)
+PIECE_TOKENS = 4_000_000  # a few GiB at most, whatever is done with them (docs/scores.md)
 
 
 def scores_store(root: Path, dataset: str) -> StageStore:
@@ -68,6 +68,30 @@ def read_document(root: Path, dataset: str, document_id: str) -> ScoredSet:
     return whole
 
 
+def read_columns(root: Path, dataset: str, columns: list[str]) -> pa.Table:
+    """Return some columns of all scored documents, in the order of the input: small ones, such as ids or groups.
+
+    Raises:
+        ManifestCorrupt, TableDamaged, SchemaMismatch: files of the data set are damaged.
+    """
+    store = scores_store(root, dataset)
+    empty = SCORES.empty_table().select(columns)
+    return pa.concat_tables([empty, *(store.read_shard("scores", shard, columns) for shard in store.manifest.shards())])
+
+
+def read_shards(root: Path, dataset: str) -> Iterator[ScoredSet]:
+    """Yield all scored documents shard by shard, in the order of the input; groups may be cut in two.
+
+    Raises:
+        ScoresUnfit: there are none, or shards differ in model, tokenizer or prompts.
+        ManifestCorrupt, TableDamaged, SchemaMismatch: files of the data set are damaged.
+    """
+    store = scores_store(root, dataset)
+    whole = _empty(store)
+    for shard in store.manifest.shards():
+        yield _filled(whole, store.read_shard("scores", shard))
+
+
 def has_groups(root: Path, dataset: str) -> bool:
     """Tell whether a scored document has a group."""
     store = scores_store(root, dataset)
@@ -75,11 +99,19 @@ def has_groups(root: Path, dataset: str) -> bool:
     return any(column.null_count < len(column) for column in read)
 
 
-def read_pieces(root: Path, dataset: str, tokens: int = PIECE_TOKENS) -> Iterator[ScoredSet]:
-    """Yield all scored documents of a data set in pieces of about so many tokens; no group is cut in two.
+def read_pieces(
+    root: Path, dataset: str, tokens: int = PIECE_TOKENS, wanted: Bool | None = None
+) -> Iterator[ScoredSet]:
+    """Yield the scored documents of a data set in pieces of about so many tokens; no group is cut in two.
 
     Propagation sees one batch: all documents of a group are in one piece, however far apart they lie. A group of more
     than ``tokens`` makes a larger piece. Documents of a piece are in the order of the input.
+
+    Args:
+        root: of the data sets.
+        dataset: of the scores.
+        tokens: of a piece.
+        wanted: which documents, in the order of the input, shape (R,); None for all.
 
     Raises:
         ScoresUnfit: there are none, or shards differ in model, tokenizer or prompts.
@@ -88,11 +120,14 @@ def read_pieces(root: Path, dataset: str, tokens: int = PIECE_TOKENS) -> Iterato
     store = scores_store(root, dataset)
     whole = _empty(store)
     shards = store.manifest.shards()
-    columns = [store.read_shard("scores", shard, ["group", "token_ids"]) for shard in shards]
-    rows = np.cumsum([0, *(table.num_rows for table in columns)])
-    groups = [name for table in columns for name in table["group"].to_pylist()]
-    sizes = np.concatenate([_list_lengths(table["token_ids"]) for table in columns])
-    piece_of = pieces(groups, sizes, tokens)
+    groups: list[str | None] = []
+    sizes: list[I64] = []
+    for shard in shards:  # one at a time: ids of all tokens may be more than the memory holds
+        columns = store.read_shard("scores", shard, ["group", "token_ids"])
+        groups += columns["group"].to_pylist()
+        sizes.append(_list_lengths(columns["token_ids"]))
+    rows = np.cumsum([0, *(part.size for part in sizes)])
+    piece_of = _piece_of_wanted(groups, np.concatenate(sizes), tokens, wanted)
     for piece in range(int(piece_of.max(initial=-1)) + 1):
         tables = []
         for place, shard in enumerate(shards):
@@ -100,6 +135,17 @@ def read_pieces(root: Path, dataset: str, tokens: int = PIECE_TOKENS) -> Iterato
             if here.size:
                 tables.append(store.read_shard("scores", shard).take(pa.array(here)))
         yield _filled(whole, pa.concat_tables(tables))
+
+
+def _piece_of_wanted(groups: list[str | None], sizes: I64, most: int, wanted: Bool | None) -> I64:
+    """Deal out the wanted documents by ``pieces``; -1 for the others."""
+    if wanted is None:
+        return pieces(groups, sizes, most)
+    check_sizes("documents", sizes.size, {"wanted": wanted.size})
+    at = np.flatnonzero(wanted)
+    piece_of = np.full(sizes.size, -1, dtype=np.int64)
+    piece_of[at] = pieces([groups[place] for place in at.tolist()], sizes[at], most)
+    return piece_of
 
 
 def pieces(groups: list[str | None], sizes: I64, most: int) -> I64:

@@ -35,7 +35,7 @@ def units(pairs: list[tuple[float, bool]]) -> Units:
 @settings(max_examples=200, deadline=None)
 def test_auroc_is_the_share_of_pairs_in_order_with_ties_one_half(pairs: list[tuple[float, bool]]) -> None:
     expected = naive.auroc([level for level, _ in pairs], [target for _, target in pairs])
-    assert trade_off(units(pairs)).auroc == pytest.approx(expected, rel=1e-14)
+    assert trade_off(units(pairs).piles()).auroc == pytest.approx(expected, rel=1e-14)
 
 
 @given(pairs=LABELLED, goal=st.sampled_from(GOALS))
@@ -46,7 +46,7 @@ def test_the_threshold_is_the_one_that_trying_them_all_would_choose(
     levels, target = [level for level, _ in pairs], [positive for _, positive in pairs]
     finite = sorted({level for level in levels if level > -math.inf})
     expected = naive.best(finite, lambda t: [level >= t for level in levels], target, goal[1])
-    found = calibrate(trade_off(units(pairs)), GlobalRule(), goal[0])
+    found = calibrate(trade_off(units(pairs).piles()), GlobalRule(), goal[0])
     if isinstance(found, Point):
         assert expected is not None
         assert found.threshold == expected[1]
@@ -67,7 +67,7 @@ def test_the_best_f1_is_the_best_of_all_thresholds_or_that_of_masking_everything
         hits = sum(level >= threshold and positive for level, positive in pairs)
         scores[threshold] = 2 * hits / (sum(level >= threshold for level in levels) + sum(target))
     everything = 2 * sum(target) / (len(target) + sum(target))
-    found = calibrate(trade_off(units(pairs)), GlobalRule(), BestF1())
+    found = calibrate(trade_off(units(pairs).piles()), GlobalRule(), BestF1())
     best = max(scores.values(), default=0.0)
     if isinstance(found, Point):
         assert found.threshold == max(scores, key=lambda threshold: (scores[threshold], threshold))
@@ -92,7 +92,7 @@ def test_a_calibrated_threshold_achieves_what_it_says_through_the_complete_proce
     targets = Spans.of([[(i, i + 2) for i in range(len(row) - 1) if row[i] == 0] for row in ids])
     labelled = token_units(batch.tokens, procedure.levels(batch), targets)
     for goal in (TargetRecall(recall=0.5), TargetRecall(recall=0.9), BestF1(), RecallUnderCap(collateral=0.3)):
-        found = calibrate(trade_off(labelled), procedure.rule, goal)
+        found = calibrate(trade_off(labelled.piles()), procedure.rule, goal)
         if isinstance(found, Point):
             masked = procedure.mask(batch, found.threshold)
             assert int(np.count_nonzero(masked & labelled.target)) == found.counts.true_positives
@@ -101,7 +101,7 @@ def test_a_calibrated_threshold_achieves_what_it_says_through_the_complete_proce
 
 def test_sm50_to_sm95_are_the_least_masking_that_reaches_the_recall() -> None:
     pairs = [(10.0 - i, i % 2 == 0) for i in range(40)]  # targets and others in turn, targets first
-    curve = trade_off(units(pairs))
+    curve = trade_off(units(pairs).piles())
     for recall, hits in ((0.5, 10), (0.7, 14), (0.9, 18), (0.95, 19)):
         found = calibrate(curve, GlobalRule(), TargetRecall(recall=recall))
         assert isinstance(found, Point)
@@ -111,13 +111,13 @@ def test_sm50_to_sm95_are_the_least_masking_that_reaches_the_recall() -> None:
 def test_a_local_threshold_is_the_next_rank_since_equality_does_not_select() -> None:
     ranks = np.array([0.0, 12.5, 12.5, 40.0, 100.0])
     labelled = Units(np.where(ranks < 100, -ranks, -math.inf), np.array([1, 1, 0, 0, 0], dtype=np.bool_))
-    found = calibrate(trade_off(labelled), LocalRule(), TargetRecall(recall=0.5))
+    found = calibrate(trade_off(labelled.piles()), LocalRule(), TargetRecall(recall=0.5))
     assert found == Point(12.5, labelled.counts(LocalRule(), 12.5))
-    widest = calibrate(trade_off(labelled), LocalRule(), TargetRecall(recall=1.0))
+    widest = calibrate(trade_off(labelled.piles()), LocalRule(), TargetRecall(recall=1.0))
     assert isinstance(widest, Point)
     assert widest.threshold == 40.0
     last = Units(np.array([0.0, -40.0, -math.inf]), np.array([1, 1, 0], dtype=np.bool_))
-    assert calibrate(trade_off(last), LocalRule(), TargetRecall(recall=1.0)) == Point(
+    assert calibrate(trade_off(last.piles()), LocalRule(), TargetRecall(recall=1.0)) == Point(
         100.0, last.counts(LocalRule(), 100.0)
     )
 
@@ -142,7 +142,7 @@ def test_a_local_threshold_is_the_next_rank_since_equality_does_not_select() -> 
 def test_where_no_point_is_acceptable_the_reason_is_said(
     pairs: list[tuple[float, bool]], goal: Goal, reason: str
 ) -> None:
-    found = calibrate(trade_off(units(pairs)), GlobalRule(), goal)
+    found = calibrate(trade_off(units(pairs).piles()), GlobalRule(), goal)
     assert isinstance(found, NoPoint)
     assert reason in found.reason
 
@@ -168,7 +168,8 @@ def test_a_line_is_masked_once_all_its_tokens_are_and_is_a_target_by_its_own_cha
 def test_a_threshold_is_carried_from_each_group_to_each() -> None:
     validation = {"a": units([(3.0, True), (1.0, False)]), "b": units([(1.0, False), (-math.inf, True)])}
     application = {"a": units([(3.5, True), (3.0, False), (0.0, False)]), "b": units([(2.0, True), (0.0, False)])}
-    table = transfer(validation, application, GlobalRule(), TargetRecall(recall=1.0))
+    groups = [{name: each.piles() for name, each in part.items()} for part in (validation, application)]
+    table = transfer(*groups, GlobalRule(), TargetRecall(recall=1.0))
     assert table.calibrated["a"] == Point(3.0, validation["a"].counts(GlobalRule(), 3.0))
     assert isinstance(table.calibrated["b"], NoPoint)
     assert {pair: (c.true_positives, c.false_positives) for pair, c in table.counts.items()} == {
@@ -183,16 +184,16 @@ def test_units_of_a_residual_or_a_group_are_a_choice_of_units() -> None:
 
 
 def test_histograms_share_their_edges_and_count_what_is_never_masked() -> None:
-    drawn = histograms(units([(0.0, True), (4.0, True), (1.0, False), (4.0, False), (-math.inf, True)]), 2)
+    drawn = histograms(units([(0.0, True), (4.0, True), (1.0, False), (4.0, False), (-math.inf, True)]).piles(), 2)
     assert drawn.edges.tolist() == [0.0, 2.0, 4.0]
     assert (drawn.targets.tolist(), drawn.others.tolist()) == ([1, 1], [1, 1])
     assert (drawn.targets_never_masked, drawn.others_never_masked) == (1, 0)
     with pytest.raises(ValueError, match="no unit has a finite level"):
-        histograms(units([(-math.inf, True)]), 2)
+        histograms(units([(-math.inf, True)]).piles(), 2)
 
 
 def test_a_curve_without_targets_has_no_recall_and_a_level_of_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="there are no targets: AUROC is not defined"):
-        _ = trade_off(units([(1.0, False)])).auroc
+        _ = trade_off(units([(1.0, False)]).piles()).auroc
     with pytest.raises(ValueError, match="unit 1: level NaN"):
         units([(1.0, True), (math.nan, True)])

@@ -24,7 +24,7 @@ PROCEDURE = Procedure(
 
 
 def policy() -> Policy:
-    curve = trade_off(token_units(BATCH.tokens, PROCEDURE.levels(BATCH), Spans.of([[(2, 4)]])))
+    curve = trade_off(token_units(BATCH.tokens, PROCEDURE.levels(BATCH), Spans.of([[(2, 4)]])).piles())
     point = calibrate(curve, PROCEDURE.rule, GOAL)
     assert isinstance(point, Point)
     return Policy(
@@ -53,7 +53,7 @@ def test_a_policy_says_what_it_achieved() -> None:
 
 
 def test_every_kind_of_procedure_comes_back_from_json() -> None:
-    combination = Combination.fit({"lines": np.array([0.1, 0.7]), "change": np.array([-3.0, 1e-9])})
+    combination = Combination.fit([{"lines": np.array([0.1, 0.7]), "change": np.array([-3.0, 1e-9])}])
     for changes in (
         {"procedure": Procedure(windows=TextWindows(kind="lines"), rule=LocalRule(neighbours=5)), "threshold": 1.5625},
         {

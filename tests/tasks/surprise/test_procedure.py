@@ -120,7 +120,7 @@ def test_the_largest_scores_of_a_line_select_it_where_the_mean_would_not() -> No
 
 
 def test_features_are_standardised_as_on_the_validation_part_and_averaged() -> None:
-    combination = Combination.fit({"a": np.array([1.0, 3.0, math.nan]), "b": np.array([0.0, 4.0])})
+    combination = Combination.fit([{"a": np.array([1.0, 3.0, math.nan]), "b": np.array([0.0, 4.0])}])
     lines = Procedure(
         windows=TextWindows(kind="lines"), score=CombinedScore(combination=combination), rule=GlobalRule()
     )
@@ -132,7 +132,7 @@ def test_features_are_standardised_as_on_the_validation_part_and_averaged() -> N
     with pytest.raises(ValueError, match=r"feature 'b' is missing: the batch has \['a'\]"):
         lines.mask(text_batch(texts=[TEXT], features={"a": features["a"]}), 0.0)
     with pytest.raises(ValueError, match="feature 'c' has 2 finite scores and no spread"):
-        Combination.fit({"c": np.array([1.0, 1.0])})
+        Combination.fit([{"c": np.array([1.0, 1.0])}])
 
 
 def test_a_window_without_a_score_is_never_selected_so_that_a_first_line_needs_a_prefix() -> None:

@@ -1,4 +1,5 @@
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -6,8 +7,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
+from flows.commands.surprise import opening
 from flows.commands.surprise.cli import surprise_app
 from tasks.surprise.policy import Policy
+from tasks.surprise.store.steps import read_pieces
 from tests.flows.commands.surprise.shards import secret_row, validation_rows, write_scores
 from tests.tasks.surprise.score_tables import MODEL, score_row
 
@@ -47,6 +50,11 @@ def test_labels_of_a_file_stand_in_place_of_the_scores_own(scores: Path, tmp_pat
         assert result.exit_code == 2, result.output
         assert "No acceptable point, because" in result.output
         assert not output.exists()
+        judged = CliRunner().invoke(surprise_app, ["evaluate", str(scores), "--policy", str(output)])
+        assert "calibration found no acceptable point: " in str(judged.exception)
+        output.with_suffix(".report.json").write_text("{}")
+        judged = CliRunner().invoke(surprise_app, ["evaluate", str(scores), "--policy", str(output)])
+        assert "no such policy; `privasis surprise calibrate` makes one" in str(judged.exception)
         output.write_text("of last week")
         again = calibrate(scores, "--labels", tmp_path / name, "--windows", "fixed:1", "--recall", "0.9", "-o", output)
         assert "is of an earlier calibration, and stays as it was" in " ".join(again.output.split())
@@ -102,6 +110,41 @@ def test_what_propagates_from_documents_that_nobody_looked_at_counts_as_it_will_
     judged = CliRunner().invoke(surprise_app, ["evaluate", str(scores), "--policy", str(output), "--json"])
     (figures,) = json.loads(judged.output)["methods"]
     assert (figures["true_positives"], figures["true_negatives"]) == (7, 9)
+
+
+def test_pieces_are_calibrated_and_judged_as_all_at_once(
+    scores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups stay whole: what propagates from one shard to another does so in pieces of a document, too."""
+    rows = [secret_row(i, f"key = hunter{i} ok", f"hunter{i}", group=f"g{i % 3}") for i in range(7)]
+    rows[5]["nll"][0]["values"] = [1.0] * len(rows[5]["text"])  # its secret is masked by propagation alone
+    rows[5]["text"] = rows[2]["text"]
+    rows[6]["labelled"], rows[6]["labels"] = False, []
+    many = write_scores(tmp_path / "many", rows, shard_size=2)
+    figures = []
+    for name in ("whole", "pieces"):
+        output = tmp_path / f"{name}.json"
+        options = ["--windows", "fixed:2", "--unit", "character", "--propagate", "2", "--recall", "1", "-o", output]
+        both = ["--windows", "fixed:2", "--feature", "plain", "--feature", "plain:lines", "--recall", "0.3"]
+        assert calibrate(many, *options).exit_code == 0
+        assert calibrate(many, *both, "-o", tmp_path / f"{name}-both.json").exit_code == 0
+        asked = [
+            *("--policy", output, "--method", "random:0.5", "--method", "random:0.3~policy", "--method", "random"),
+            *("--validation", scores, "--transfer", "category", "--in-documents", "--json"),
+        ]
+        judged = CliRunner().invoke(surprise_app, ["evaluate", str(many), *map(str, asked)])
+        assert judged.exit_code == 0, judged.output
+        figures.append(judged.output.replace(name, ""))
+        monkeypatch.setattr(opening, "read_pieces", partial(read_pieces, tokens=1))
+    assert figures[0] == figures[1]
+    first, second = (Policy.from_json((tmp_path / f"{name}.json").read_text()) for name in ("whole", "pieces"))
+    assert first == second
+    combined = [
+        Policy.from_json((tmp_path / f"{name}-both.json").read_text()).procedure.score for name in ("whole", "pieces")
+    ]
+    assert combined[0].kind == combined[1].kind == "combined"
+    for one, other in zip(combined[0].combination.features, combined[1].combination.features, strict=True):
+        assert (one.mean, one.deviation) == pytest.approx((other.mean, other.deviation), rel=1e-12)
 
 
 def test_scores_without_labels_are_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 import pytest
 
 from flows.commands.surprise.methods import Surroundings, method_of
-from tasks.surprise.baselines.methods import Material
 from tasks.surprise.evaluation.notation import Misspelled
 
-AROUND = Surroundings(Material([]))
+AROUND = Surroundings([])
 
 
 @pytest.mark.parametrize(

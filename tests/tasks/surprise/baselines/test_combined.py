@@ -76,7 +76,7 @@ LABELLED = material_of(WORDS, labels=[[(0, 2), (6, 8)]])
 def test_tuned_on_the_residual_a_method_need_not_find_what_another_has(unit: str) -> None:
     ground = Ground(LABELLED, "token" if unit == "token" else "character")
     method, other = Given([3, 1, 2, 0]), Marked((6, 8))
-    alone, beside = (tuned(method, ground, TargetRecall(recall=1.0), left) for left in (None, ground.residual(other)))
+    alone, beside = (tuned(method, [ground], TargetRecall(recall=1.0), given) for given in (None, other))
     assert isinstance(alone, NoPoint)  # everything would have to be masked
     assert isinstance(beside, AtThreshold)
     assert beside.threshold == 3
@@ -86,14 +86,14 @@ def test_tuned_on_the_residual_a_method_need_not_find_what_another_has(unit: str
 def test_tuning_asks_for_a_graded_method_and_a_residual_for_a_fixed_one() -> None:
     ground = Ground(LABELLED, "token")
     with pytest.raises(ValueError, match="oracle is fixed"):
-        tuned(Oracle(), ground, BestF1())
+        tuned(Oracle(), [ground], BestF1())
     with pytest.raises(ValueError, match="given leaves nothing before its threshold is set"):
         ground.residual(Given([0, 0, 0, 0]))
 
 
 def test_tuning_counts_supervised_units_only() -> None:
     material = material_of(WORDS, labels=[[(0, 2), (6, 8)]], supervised=[[(0, 6)]])
-    method = tuned(Given([3, 1, 2, 0]), Ground(material, "token"), TargetRecall(recall=1.0))
+    method = tuned(Given([3, 1, 2, 0]), [Ground(material, "token")], TargetRecall(recall=1.0))
     assert isinstance(method, AtThreshold)
     assert method.threshold == 3
 

@@ -93,6 +93,6 @@ def test_an_id_given_twice_is_noticed_at_the_cut() -> None:
 
 def test_the_budget_of_another_method_is_its_masked_supervised_tokens() -> None:
     material = material_of([["a", "b", "c", "d"]], supervised=[[(1, 4)]])
-    assert masked_tokens(AtThreshold(Given([5, 5, 5, 1]), 2), material) == 2
+    assert masked_tokens(AtThreshold(Given([5, 5, 5, 1]), 2), [material, material]) == 4
     with pytest.raises(ValueError, match="given has no budget before its threshold is set"):
-        masked_tokens(Given([5, 5, 5, 1]), material)
+        masked_tokens(Given([5, 5, 5, 1]), [material])

@@ -6,16 +6,16 @@ from tasks.surprise.calibrate import NoPoint, Point, TargetRecall, calibrate
 from tasks.surprise.curve import Curve, trade_off
 from tasks.surprise.evaluation.advice import advice
 from tasks.surprise.evaluation.results import operating_points
+from tasks.surprise.piles import Piles
 from tasks.surprise.procedure import FixedWindows, Procedure
 from tasks.surprise.rules import GlobalRule, LocalRule
-from tasks.surprise.units import Units
 
 CODE = Procedure(windows=FixedWindows(width=2), rule=GlobalRule())
 
 
 def curve(targets: list[float], others: list[float]) -> Curve:
     levels = np.array([*targets, *others])
-    return trade_off(Units(levels, np.arange(levels.size) < len(targets)))
+    return trade_off(Piles.of(levels, np.arange(levels.size) < len(targets)))
 
 
 def said(given: Curve, chosen: Point | NoPoint, procedure: Procedure = CODE, spans: int = 100) -> str:

@@ -3,21 +3,18 @@
 import math
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tasks.surprise.baselines.methods import CharacterLevels, Material, TokenLevels
-from tasks.surprise.curve import trade_off
 from tasks.surprise.documents import Document, Interval, Label
 from tasks.surprise.evaluation.counting import Tally, tally
-from tasks.surprise.evaluation.results import auroc_of, result_of
+from tasks.surprise.evaluation.distribution import Distribution
+from tasks.surprise.evaluation.results import result_of
 from tasks.surprise.metrics import Counts
 from tasks.surprise.policy import Unit
 from tasks.surprise.procedure import Batch
 from tasks.surprise.project import touched
 from tasks.surprise.rules import GlobalRule
 from tasks.surprise.spans import Spans
-from tasks.surprise.units import Units
 from tests.tasks.surprise.batches import tokens_of
 
 TEXT = "ab = 1\nk = xyz"
@@ -78,7 +75,7 @@ def test_character_levels_reach_the_tokens_that_share_a_character() -> None:
 
 def test_each_category_leaves_the_others_out() -> None:
     tallied = counted(material(labels=(SECRET, NUMBER)), "character")
-    result = result_of("SM", tallied, GlobalRule(), 2.0)
+    result = result_of("SM", Distribution.of(tallied), GlobalRule(), 2.0)
     # masked: characters 5, 6 (level 2) and 11 to 13; targets 5 and 11 to 13
     assert result.overall.counts == Counts(true_positives=4, false_positives=1, false_negatives=0, true_negatives=9)
     assert result.categories["secret"].counts == Counts(
@@ -94,20 +91,5 @@ def test_each_category_leaves_the_others_out() -> None:
 def test_a_fixed_method_masks_what_has_a_level() -> None:
     given = material(labels=(SECRET,))
     levels = CharacterLevels(np.array([-math.inf] * 10 + [1.0] * 4), given.lengths)
-    counts = result_of("detector", tally(given, levels, "character"), None, None).overall.counts
+    counts = result_of("detector", Distribution.of(tally(given, levels, "character")), None, None).overall.counts
     assert counts == Counts(true_positives=3, false_positives=1, false_negatives=0, true_negatives=10)
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([-math.inf, 0.0, 1.0, 2.0]), st.sampled_from(["", "a", "b", "ab"])),
-        min_size=1,
-        max_size=20,
-    )
-)
-@settings(max_examples=60, deadline=None)
-def test_aurocs_by_category_are_those_of_the_curves(drawn: list[tuple[float, str]]) -> None:
-    levels = np.array([level for level, _ in drawn])
-    categories = {name: np.array([name in held for _, held in drawn]) for name in "ab"}
-    counted = Tally(Units(levels, categories["a"] | categories["b"]), np.zeros(levels.size, dtype=np.int64), categories)
-    assert counted.aurocs() == {name: auroc_of(trade_off(counted.only_category(name))) for name in "ab"}

@@ -6,11 +6,11 @@ from tasks.surprise.curve import Curve, histograms, trade_off
 from tasks.surprise.evaluation.results import operating_points
 from tasks.surprise.pictures import curves
 from tasks.surprise.pictures.routing import tradeoff
+from tasks.surprise.piles import Piles
 from tasks.surprise.routing.results import Outcome
 from tasks.surprise.rules import GlobalRule, LocalRule, Rule
-from tasks.surprise.units import Units
 
-UNITS = Units(np.array([3.0, 2.0, 2.0, 1.0, -np.inf]), np.array([True, False, True, False, True]))
+UNITS = Piles.of(np.array([3.0, 2.0, 2.0, 1.0, -np.inf]), np.array([True, False, True, False, True]))
 
 
 def curve() -> Curve:
@@ -25,7 +25,7 @@ def test_a_roc_curve_goes_from_corner_to_corner_and_its_area_is_the_auroc() -> N
 
 def test_long_curves_are_thinned_and_keep_their_ends() -> None:
     levels = np.arange(1000.0)
-    long = trade_off(Units(levels, levels % 3 == 0))
+    long = trade_off(Piles.of(levels, levels % 3 == 0))
     fpr, tpr = curves.roc_points(long, most=10)
     assert fpr.size == 12
     assert (fpr[-2], tpr[-2]) == (1.0, 1.0)
@@ -33,7 +33,7 @@ def test_long_curves_are_thinned_and_keep_their_ends() -> None:
 
 @pytest.mark.parametrize("rule", [GlobalRule(), LocalRule()])
 def test_pictures_are_png_and_the_same_bytes_each_time(rule: Rule) -> None:
-    units = UNITS if isinstance(rule, GlobalRule) else Units(UNITS.levels - 50, UNITS.target)
+    units = UNITS if isinstance(rule, GlobalRule) else Piles(UNITS.levels - 50, UNITS.targets, UNITS.others)
     given = trade_off(units)
     chosen = calibrate(given, rule, TargetRecall(recall=0.5))
     assert isinstance(chosen, Point)

@@ -11,7 +11,7 @@ from tasks.surprise.procedure import Batch
 from tasks.surprise.routing.bleu import sentence_bleu
 from tasks.surprise.routing.cost import usd_per_million
 from tasks.surprise.routing.judge import private_values, values_gone
-from tasks.surprise.routing.ranking import at_random, by_method, by_scores, ranks_of, sent
+from tasks.surprise.routing.ranking import Ranked, at_random, by_method, by_scores, least, ranks_of, sent
 from tests.tasks.surprise.batches import tokens_of
 
 
@@ -69,16 +69,28 @@ def material(scores: list[list[float]]) -> Material:
 
 
 def test_a_sentence_counts_by_its_three_largest_scores() -> None:
-    ranked = by_scores(material([[1.0, 3.0, 6.0, 2.0], [7.0, math.nan]]))
+    given = material([[1.0, 3.0, 6.0, 2.0], [7.0, math.nan]])
+    ranked = by_scores(given, least([given]))
     assert ranked.spans.pairs() == [[(0, 11), (11, 22)], [(0, 6)]]
     assert ranked.scores.tolist() == [2.0, 4.0, 4.0]  # a token without a score counts as the least surprising, 1
     assert ranks_of(ranked.scores).tolist() == [3, 1, 2]  # of equals the earlier
 
 
 def test_a_sentence_without_any_score_is_never_sent() -> None:
-    ranked = by_scores(material([[1.0, 1.0, 1.0, 1.0], [math.nan, math.nan]]))
+    ranked = by_scores(material([[1.0, 1.0, 1.0, 1.0], [math.nan, math.nan]]), 1.0)
     assert ranked.scores[2] == -math.inf
     assert ranks_of(ranked.scores).tolist() == [1, 2, 0]
+
+
+def test_shards_are_ranked_as_one_corpus() -> None:
+    shards = [material([[1.0, 3.0, 6.0, 2.0], [7.0, math.nan]]), material([[0.5, 4.0, 5.0, math.nan], [2.0, 9.0]])]
+    floor = least(shards)
+    assert floor == 0.5
+    ranked = Ranked.joined(by_scores(shard, floor) for shard in shards)
+    assert ranked.scores.tolist() == [2.0, 4.0, 3.75, 2.25, 2.75, 5.5]  # the one without a score counts as 0.5
+    assert ranked.spans.pairs() == [[(0, 11), (11, 22)], [(0, 6)]] * 2
+    assert Ranked.joined([]).scores.size == 0
+    assert least([]) == math.inf
 
 
 class Fixed:
