@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 from infra.engines import models as gguf
 from infra.engines.llama_cpp import LlamaCppConfig
 from infra.engines.simulator.config import SimulatorConfig
-from infra.engines.vllm import VllmConfig
+from infra.engines.vllm_server import VllmConfig
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding
 from infra.shards.ranges import ShardRange
 from tasks.sanitization.config import SanitizationConfig
@@ -107,6 +107,7 @@ class RunConfig(BaseModel):
     records: int = Field(default=100, ge=1, le=100_000_000, strict=True, description="how many records from there on")
     seed: int = Field(default=1, ge=0, lt=2**63, description="another seed is another population")
     shard_size: int = Field(default=512, ge=1, le=100_000, description="records a shard")
+    nodes: int = Field(default=1, ge=1, description="nodes that the Ray cluster must have before work starts")
     workers: int = Field(default=1, ge=1, description="shard workers, each with a CPU of the Ray cluster")
     shards_each: int = Field(default=1, ge=1, description="shards that one worker has in hand at once")
     in_flight: int = Field(default=4, ge=1, description="records of one shard worked on at once")

@@ -1,15 +1,28 @@
 """Starts the engines that a mix asks for, and says how to reach them."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
-from flows.config import Embedded, LiteLLM, MixedEngine, Remote, RunConfig, Simulated, SimulatedEmbedding, Vllm
+from flows.config import (
+    ConfigError,
+    Embedded,
+    LiteLLM,
+    MixedEngine,
+    Remote,
+    RunConfig,
+    Simulated,
+    SimulatedEmbedding,
+    Vllm,
+)
 from infra.engines import llama_cpp, vllm
 from infra.engines.simulator import process as simulator
 from infra.engines.simulator.config import SimulatorConfig
+from infra.engines.vllm_server import VllmConfig
 from infra.llm.connect import EmbedderConfig, Endpoint, MiniLM, OpenAIEmbedding
 from infra.llm.prices import FREE
+from infra.ray.cluster import Size
+from infra.ray.engines import size_of, start_on_cluster
 from tasks.shards.steps import MixEntry
 from tasks.synthesis.steps import SynthesisJob
 
@@ -22,16 +35,38 @@ class Served:
     embedder: EmbedderConfig
 
 
+def asked_of(run: RunConfig) -> Size:
+    """Return what the cluster has to have: for the workers, and for the engines that are placed on it."""
+    placed = [size_of(config) for entry in run.models if (config := _placed(entry))]
+    return Size(
+        nodes=run.nodes,
+        cpus=run.workers + sum(size.cpus for size in placed),
+        gpus=sum(size.gpus for size in placed),
+    )
+
+
 @contextmanager
-def engines(run: RunConfig) -> Iterator[Served]:
+def engines(run: RunConfig, connected: AbstractContextManager[Size] | None = None) -> Iterator[Served]:
     """Start what ``run`` needs for the length of the block.
 
+    Args:
+        run: has the models.
+        connected: to the run's cluster, entered when this machine's engines are up: what Ray starts inherits their
+            keys. The engines that are placed on the cluster start last.
+
     Raises:
+        ConfigError: an engine has its place on a cluster and there is none, or where the cluster cannot reach it.
         ModelMissing: the file of an embedded model cannot be found.
         EngineFailed, SimulatorFailed: an engine did not start.
     """
     with ExitStack() as stack:
-        endpoints = [_endpoint(entry, stack) for entry in run.models]
+        here = {at: _endpoint(entry, stack) for at, entry in enumerate(run.models) if not _placed(entry)}
+        size = None if connected is None else stack.enter_context(connected)
+        _check_reach(run, size)
+        endpoints = [
+            stack.enter_context(start_on_cluster(config)) if (config := _placed(entry)) else here[at]
+            for at, entry in enumerate(run.models)
+        ]
         yield Served(
             tuple(_entry(run, entry, endpoint) for entry, endpoint in zip(run.models, endpoints, strict=True)),
             _embedder(run, endpoints),
@@ -57,6 +92,23 @@ def planned_job(run: RunConfig) -> SynthesisJob:
     endpoints = [Endpoint(model=entry.name, price=FREE) for entry in run.models]
     models = tuple(_entry(run, entry, endpoint) for entry, endpoint in zip(run.models, endpoints, strict=True))
     return job_of(run, Served(models, MiniLM()))
+
+
+def _placed(entry: MixedEngine) -> VllmConfig | None:
+    """Return the engine of ``entry`` if its place is on the cluster."""
+    return entry.engine if isinstance(entry.engine, Vllm) and entry.engine.place == "cluster" else None
+
+
+def _check_reach(run: RunConfig, size: Size | None) -> None:
+    for entry in run.models:
+        if size is None:
+            if _placed(entry):
+                raise ConfigError(f'{entry.name}: place = "cluster" is for stages that run on one: leave it out here')
+        elif size.nodes > 1 and isinstance(entry.engine, Embedded | Simulated | Vllm) and not _placed(entry):
+            raise ConfigError(
+                f"{entry.name}: an engine of kind {entry.engine.kind!r} listens on this machine alone, and the cluster"
+                f' has {size.nodes} nodes: give vLLM place = "cluster", or the address of a server (kind "openai")'
+            )
 
 
 def _endpoint(entry: MixedEngine, stack: ExitStack) -> Endpoint:

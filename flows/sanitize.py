@@ -8,12 +8,12 @@ from prefect.futures import PrefectFutureList
 
 from flows.budget import Budget, committed_usd
 from flows.config import RunConfig
-from flows.engines import engines, planned_job
+from flows.engines import asked_of, engines, planned_job
 from flows.progress import shown
 from flows.status import published
 from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
-from infra.ray.cluster import Size, cluster
+from infra.ray.cluster import cluster
 from infra.ray.keeper import LocalKeeper
 from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
@@ -76,7 +76,7 @@ def sanitize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> San
     done = planned.counts()["committed"]
     if not planned.todo:
         return SanitizationReport(run.dataset, done, ())
-    with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+    with engines(run, cluster(settings().ray_address, at_least=asked_of(run))) as served:
         return SanitizationReport(run.dataset, done, _on_workers(run, sanitization_job(run, served.models), planned))
 
 

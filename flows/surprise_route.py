@@ -7,14 +7,14 @@ from prefect.futures import PrefectFutureList
 
 from flows.budget import Budget, committed_usd
 from flows.config import MixedEngine, RunConfig
-from flows.engines import engines
+from flows.engines import asked_of, engines
 from flows.progress import shown
 from flows.status import published
 from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
 from infra.llm.connect import Endpoint
 from infra.llm.prices import FREE
-from infra.ray.cluster import Size, cluster
+from infra.ray.cluster import cluster
 from infra.ray.keeper import LocalKeeper
 from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
@@ -57,7 +57,7 @@ def route(run: RunConfig, job: RouteJob) -> RouteReport:
     done = planned.counts()["committed"]
     if not planned.todo:
         return RouteReport(done, ())
-    with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+    with engines(run, cluster(settings().ray_address, at_least=asked_of(run))) as served:
         rewriter, *judges = served.models
         ready = job.model_copy(update={"rewriter": rewriter, "judge": judges[0] if judges else None})
         return RouteReport(done, _on_workers(run, ready, planned))

@@ -10,11 +10,11 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.budget import Budget, committed_usd
 from flows.config import RunConfig
-from flows.engines import engines, job_of, planned_job
+from flows.engines import asked_of, engines, job_of, planned_job
 from flows.progress import shown
 from flows.status import published
 from infra.interrupts import interrupts
-from infra.ray.cluster import Size, cluster
+from infra.ray.cluster import cluster
 from infra.ray.keeper import ray_keeper
 from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
@@ -52,7 +52,7 @@ def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> S
     done = planned.counts()["committed"]
     if not planned.todo:
         return SynthesisReport(run.dataset, done, ())
-    with engines(run) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+    with engines(run, cluster(settings().ray_address, at_least=asked_of(run))) as served:
         job = job_of(run, served)
         return SynthesisReport(run.dataset, done, _on_workers(run, job, planned))
 

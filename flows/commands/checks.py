@@ -57,8 +57,10 @@ def check_models(run: RunConfig) -> None:
         match entry.engine:
             case Embedded(model=model):
                 gguf.locate(model)
-            case Vllm() as served:
+            case Vllm(place="here") as served:
                 vllm.check_installed(served)
+            case Vllm():  # the nodes that it is placed on say so themselves
+                pass
             case Remote() as remote:
                 price_of(remote)
                 check_answers(remote)

@@ -7,7 +7,7 @@ from flows.config import ConfigError
 from infra.engines.models import ModelMissing
 from infra.engines.process import EngineFailed
 from infra.engines.simulator.process import SimulatorFailed
-from infra.engines.vllm import EngineMissing
+from infra.engines.vllm_server import EngineMissing
 from infra.llm.prices import UnknownPrice
 from infra.llm.types import BackendUnavailable
 from infra.packages import PackageMissing
