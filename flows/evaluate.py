@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flows.budget import Budget, committed_usd
 from flows.config import MixedEngine, RunConfig
-from flows.engines import engines, planned_job
+from flows.engines import asked_of, engines, planned_job
 from flows.progress import shown
 from flows.status import published
 from flows.synthesize import RUNNER
 from infra.interrupts import interrupts
 from infra.llm.connect import MiniLM
-from infra.ray.cluster import Size, cluster
+from infra.ray.cluster import cluster
 from infra.ray.keeper import LocalKeeper
 from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
@@ -117,7 +117,8 @@ def evaluate(run: RunConfig, asked: Asked, reprocess: Reprocess = "stale") -> Ev
     done = planned.counts()["committed"]
     if not planned.todo:
         return EvaluationReport(job.name, done, ())
-    with engines(asked.serving(run)) as served, cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
+    serving = asked.serving(run)
+    with engines(serving, cluster(settings().ray_address, at_least=asked_of(serving))) as served:
         return EvaluationReport(job.name, done, _on_workers(run, evaluation_job(run, asked, served.models), planned))
 
 
