@@ -1,6 +1,7 @@
 """Trained weights as safetensors that transformers, peft and vLLM load."""
 
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -89,4 +90,6 @@ def _merged(source: str, adapter: Path, dtype: torch.dtype) -> Any:  # noqa: ANN
     base = AutoModelForCausalLM.from_pretrained(
         source, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
     )
-    return PeftModel.from_pretrained(base, str(adapter)).merge_and_unload().to(dtype)
+    with warnings.catch_warnings():  # peft asks transformers by a name that goes with its next version
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        return PeftModel.from_pretrained(base, str(adapter)).merge_and_unload().to(dtype)

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from typer import Option, Typer
 
+from flows.commands.train.masked_app import masked
+
 train_app = Typer(no_args_is_help=True, help="Train models on what was made.")
 
 DATA = "What is trained, on what"
@@ -97,3 +99,6 @@ def cleaner(
         deepspeed,
         steps,
     )
+
+
+train_app.command()(masked)

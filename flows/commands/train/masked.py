@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tasks.training.masked.config import MaskedRun
     from tasks.training.masked.maskings import Masking
 
-DEFAULT_SETTINGS = "masked-tiny"
+DEFAULT_SETTINGS, DEFAULT_VOCABULARY = "masked-tiny", "4096"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,26 @@ class MasksAsked:
     Attributes:
         data: folder of the scores.
         policies: files of frozen policies; each is a masking of the file's name, and has a random one beside it.
-        tokenizer: of the trained model: a folder, or the size of a vocabulary to train.
+        model: to be trained: one from scratch by its name, or where it is.
+        tokenizer: of one from scratch: a folder, or the size of a vocabulary to train; None for the usual one.
         opf: model of the privacy filter, None for no such masking.
     """
 
     data: Path
     policies: Sequence[Path]
-    tokenizer: str
+    model: str
+    tokenizer: str | None
     opf: str | None
 
 
-def run(asked: MasksAsked, values: Mapping[str, Any], setting: str | None, steps: int | None, passes: float | None) -> None:
+def run(
+    asked: MasksAsked, values: Mapping[str, Any], setting: str | None, steps: int | None, passes: float | None
+) -> None:
     """Train one model.
 
     Args:
         asked: for the masks.
-        values: settings of ``MaskedRun``, without ``settings``.
+        values: settings of ``MaskedRun``, without ``start`` and ``settings``; ``masking`` may be None.
         setting: name of a ready DeepSpeed configuration, or a file.
         steps: instead of the configuration's.
         passes: over all rows, instead of both.
@@ -79,7 +83,8 @@ def run(asked: MasksAsked, values: Mapping[str, Any], setting: str | None, steps
         if passes is not None:
             rows = row_count(values["masks"], values["length"], pack=values["pack"])
             config = config.with_steps(max(1, round(passes * rows / config.train_batch_size)))
-        wanted = MaskedRun(**values, settings=config)
+        masking = values["masking"] or _usual(asked, told)
+        wanted = MaskedRun(**{**values, "masking": masking}, start=_start(asked.model), settings=config)
         print_coverage(told, wanted.masking)
         print_trained(wanted, _train(wanted))
     except (MaskingUnfit, GroundUnfit, ChatUnfit, ModelUnfit, OutputTaken, PolicyMismatch, ScoresUnfit) as error:
@@ -98,7 +103,9 @@ def _masks(asked: MasksAsked, folder: Path) -> dict[str, Any]:
         check_reference(policies[file.stem], scored, file)
     if not (folder / COVERAGE).exists():
         tokenizer = _tokenizer(asked, scored.documents)
-        return write_masks(scored, tokenizer, _maskings(policies, asked.opf, labelled=bool(scored.labelled.any())), folder)
+        return write_masks(
+            scored, tokenizer, _maskings(policies, asked.opf, labelled=bool(scored.labelled.any())), folder
+        )
     told = read_coverage(folder)
     if told["scores_sha256"] != scored.sha256:
         raise ConfigError(f"--masks {folder}: of other scores than {asked.data}: choose another folder, or delete it")
@@ -122,13 +129,35 @@ def _maskings(policies: "Mapping[str, Policy]", opf: str | None, *, labelled: bo
     return found
 
 
+def _usual(asked: MasksAsked, told: Mapping[str, Any]) -> str:
+    """The first policy, else the labels."""
+    chosen = asked.policies[0].stem if asked.policies else "oracle"
+    if chosen not in told["maskings"]:
+        raise ConfigError(
+            f"no masking {chosen} here: give --policy, or --masking, one of {', '.join(told['maskings'])}"
+        )
+    return chosen
+
+
 def _tokenizer(asked: MasksAsked, documents: Sequence[Any]) -> Any:  # noqa: ANN401 - of transformers, imported late
     from infra.engines.causal_lm import load_tokenizer
+    from tasks.training.masked.config import SCRATCH
     from tasks.training.masked.tokenizer import train_tokenizer, without_labels
 
-    if asked.tokenizer.isdecimal():
-        return train_tokenizer(without_labels(documents), int(asked.tokenizer))
-    return load_tokenizer(asked.tokenizer)
+    if asked.model not in SCRATCH:
+        if asked.tokenizer is not None:
+            raise ConfigError(f"--tokenizer {asked.tokenizer}: {asked.model} has its own; leave it out")
+        return load_tokenizer(asked.model)
+    chosen = asked.tokenizer or DEFAULT_VOCABULARY
+    if chosen.isdecimal():
+        return train_tokenizer(without_labels(documents), int(chosen))
+    return load_tokenizer(chosen)
+
+
+def _start(model: str) -> Any:  # noqa: ANN401 - imported late
+    from tasks.training.masked.config import SCRATCH, Pretrained
+
+    return SCRATCH.get(model, Pretrained(name=model))
 
 
 def _train(wanted: "MaskedRun") -> "MaskedReport":

@@ -37,6 +37,7 @@ Start = Annotated[FromScratch | Pretrained, Field(discriminator="kind")]
 
 TINY = FromScratch()
 GPT2_SMALL = FromScratch(architecture="gpt2", layers=12, width=768, heads=12)  # SM App. C.1
+SCRATCH = {"tiny": TINY, "gpt2-small": GPT2_SMALL}
 
 
 class MaskedRun(BaseModel):

@@ -46,7 +46,12 @@ class Coverage:
 
     def figures(self) -> dict[str, Any]:
         """Counts and shares, as they are stored."""
-        return asdict(self) | {"coverage": self.of_targets, "collateral": self.collateral}
+        categories = {name: list(counts) for name, counts in self.by_category.items()}
+        return asdict(self) | {
+            "by_category": categories,
+            "coverage": self.of_targets,
+            "collateral": self.collateral,
+        }
 
 
 def coverage(mask: Bool, ground: Ground) -> Coverage:

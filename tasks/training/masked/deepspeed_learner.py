@@ -41,7 +41,7 @@ class Along(torch.nn.Module):
 
 
 class DeepSpeedLearner:
-    """A DeepSpeed engine; ZeRO up to 2 for ``clip``, which needs all weights in their place between two calls.
+    """A DeepSpeed engine; of ZeRO 1 to 3, for ``clip`` up to 2, since it needs all weights in their place.
 
     Args:
         engine: around an ``Along``.

@@ -1,5 +1,6 @@
 """The models that are trained: from scratch, or from a folder; all weights, or adapters."""
 
+import warnings
 from typing import Any
 
 import peft
@@ -14,7 +15,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from tasks.training.job import TrainingJob
+from tasks.training.job import LoraConfig, TrainingJob
 from tasks.training.masked.attention import PACKED_ROWS
 from tasks.training.masked.config import FromScratch
 from tasks.training.packing import pack_attention
@@ -76,13 +77,18 @@ def load_model(asked: TrainingJob, dtype: torch.dtype) -> PreTrainedModel | Any:
     model.train()
     if asked.gradient_checkpointing:
         model.activation_checkpointing_enable({"use_reentrant": False})
-    if asked.lora is None:
-        return model
-    lora = peft.LoraConfig(
+    return model if asked.lora is None else with_adapters(model, asked.lora)
+
+
+def with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:  # noqa: ANN401 - peft has no types
+    """Put adapters beside every linear layer but the head; they alone are trained (SM App. C.1)."""
+    wanted = peft.LoraConfig(
         task_type="CAUSAL_LM",
         target_modules="all-linear",
-        r=asked.lora.rank,
-        lora_alpha=asked.lora.alpha,
-        lora_dropout=asked.lora.dropout,
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
     )
-    return peft.get_peft_model(model, lora)
+    with warnings.catch_warnings():  # peft asks transformers by a name that goes with its next version
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        return peft.get_peft_model(model, wanted)

@@ -120,13 +120,10 @@ def train_here(run: MaskedRun) -> Trained:
     Raises:
         MaskingUnfit, ModelMissing, ModelUnfit, OutputTaken: see ``prepare_job``.
         TrainingStopped: a loss or a gradient was no number.
-        ValueError: the run asks for DeepSpeed, or for more than one process.
+        ValueError: the run asks for DeepSpeed.
     """
-    if run.engine != "torch" or run.settings.processes != 1:
-        raise ValueError(
-            f"engine {run.engine}, processes: {run.settings.processes}: in this process plain torch alone trains; take"
-            " train_model for DeepSpeed"
-        )
+    if run.engine != "torch":
+        raise ValueError(f"engine {run.engine}: in this process plain torch alone trains; take train_model for others")
     with output_locked(run.output):
         asked = prepare_job(run)
         if not (run.output / job.MODEL).exists():
@@ -139,10 +136,12 @@ def prepare_job(run: MaskedRun) -> MaskedJob:
     """Write the rows, the model to start from, and the job into the output folder, unless they are there.
 
     Raises:
-        MaskingUnfit: there are no such masks, they are of another tokenizer, or the action leaves nothing to train on.
+        MaskingUnfit: there are no such masks, they are of another tokenizer, the action leaves nothing to train on, or
+            the engine cannot take it.
         ModelMissing: the model is nowhere.
         OutputTaken: the folder belongs to another run.
     """
+    _check_engine(run)
     told = read_coverage(run.masks)
     content = (run.masks / MASKS).read_bytes()
     if files.sha256(content) != told["masks_sha256"]:
@@ -218,6 +217,18 @@ def _start(run: MaskedRun, tokenizer: PreTrainedTokenizerBase) -> tuple[str, str
     if Path(model).is_dir():
         return str(Path(model).resolve()), name
     return snapshot_download(model, revision=revision, allow_patterns=_WEIGHTS), name
+
+
+def _check_engine(run: MaskedRun) -> None:
+    stage = run.settings.zero_optimization.stage
+    if run.engine == "torch" and run.settings.processes != 1:
+        raise MaskingUnfit(
+            f"engine torch is one process, the settings are for {run.settings.processes}: take deepspeed"
+        )
+    if run.engine == "deepspeed" and stage == 0:
+        raise MaskingUnfit("zero_optimization.stage 0: DeepSpeed tells no norm of gradients then: set 1")
+    if run.engine == "deepspeed" and stage == 3 and run.action == "clip":
+        raise MaskingUnfit("zero_optimization.stage 3: clip needs the gradients of all weights at once: set 2 or 1")
 
 
 def _check_tokenizer(run: MaskedRun, source: str, table: MaskTable) -> None:

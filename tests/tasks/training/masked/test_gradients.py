@@ -1,13 +1,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-import peft
 import pytest
 import torch
 
+from tasks.training.job import LoraConfig
 from tasks.training.masked.batch import RowBatch
 from tasks.training.masked.gradients import clipped
 from tasks.training.masked.learner import Parts, TorchLearner
+from tasks.training.masked.models import with_adapters
 from tasks.training.masked.rows import Row
 from tests.tasks.surprise.scoring.tiny import gpt2, qwen3
 from tests.tasks.training.masked.small import CPU, packed, reference_gradients, row, settings
@@ -44,10 +45,11 @@ def test_gradients_of_packed_micro_batches_are_those_of_the_formula_in_float64(m
 @pytest.mark.parametrize("parts", ["scale", "clip"])
 def test_the_formula_holds_for_adapters(parts: Parts) -> None:
     def adapted() -> Any:
+        model = with_adapters(qwen3().double(), LoraConfig(rank=4, alpha=8))
         torch.manual_seed(3)
-        model = peft.get_peft_model(
-            qwen3().double(), peft.LoraConfig(task_type="CAUSAL_LM", target_modules="all-linear", init_lora_weights=False)
-        )
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:  # they begin with zeros, and then those of lora_A have no gradient
+                torch.nn.init.normal_(parameter, std=0.1)
         return model.double()
 
     learner = TorchLearner(adapted(), settings(micro=2, accumulation=2))
@@ -62,17 +64,22 @@ def test_clipping_takes_the_norm_of_a_micro_batch_and_not_of_the_step() -> None:
     together = [[each for rows in MICRO_BATCHES for each in rows]]
     apart = reference_gradients(qwen3(), MICRO_BATCHES, "clip")
     assert not all(
-        torch.allclose(a, b, rtol=1e-4) for a, b in zip(apart, reference_gradients(qwen3(), together, "clip"), strict=True)
+        torch.allclose(a, b, rtol=1e-4)
+        for a, b in zip(apart, reference_gradients(qwen3(), together, "clip"), strict=True)
     )
 
 
 def test_a_small_selected_part_is_not_clipped_and_a_large_one_to_a_quarter() -> None:
     weight = torch.nn.Parameter(torch.zeros(2, dtype=torch.float64))
-    small, factor = clipped((weight * torch.tensor([3.0, 4.0])).sum(), (weight * torch.tensor([0.0, 1.0])).sum(), [weight])
+    small, factor = clipped(
+        (weight * torch.tensor([3.0, 4.0])).sum(), (weight * torch.tensor([0.0, 1.0])).sum(), [weight]
+    )
     assert factor == 1.0
     torch.testing.assert_close(small[0], torch.tensor([3.0, 5.0], dtype=torch.float64))
     # |g_B| = 5, |g_S| = 10: c = 0.25 * 5 / 10
-    large, factor = clipped((weight * torch.tensor([3.0, 4.0])).sum(), (weight * torch.tensor([10.0, 0.0])).sum(), [weight])
+    large, factor = clipped(
+        (weight * torch.tensor([3.0, 4.0])).sum(), (weight * torch.tensor([10.0, 0.0])).sum(), [weight]
+    )
     assert factor == 0.125
     torch.testing.assert_close(large[0], torch.tensor([4.25, 4.0], dtype=torch.float64))
     assert weight.grad is None

@@ -113,7 +113,7 @@ def test_the_same_run_again_is_read_and_another_one_is_refused(masks: Path, tmp_
     written = (first.model / "model.safetensors").stat().st_mtime_ns
     second = steps.train_here(run_of(masks, tmp_path / "run", save_every=5))
     assert (second.model / "model.safetensors").stat().st_mtime_ns == written
-    with pytest.raises(OutputTaken, match="it differs in seed|model, source|seed"):
+    with pytest.raises(OutputTaken, match="it differs in model, seed"):
         steps.train_here(run_of(masks, tmp_path / "run", seed=3))
 
 
@@ -159,7 +159,11 @@ def test_a_loss_that_is_no_number_stops_and_names_the_documents(masks: Path, tmp
 def test_adapters_are_trained_and_merged(masks: Path, tmp_path: Path) -> None:
     first = steps.train_here(run_of(masks, tmp_path / "first"))
     run = run_of(
-        masks, tmp_path / "run", start=Pretrained(name=str(first.model)), lora=LoraConfig(rank=2, alpha=4), action="clip"
+        masks,
+        tmp_path / "run",
+        start=Pretrained(name=str(first.model)),
+        lora=LoraConfig(rank=2, alpha=4),
+        action="clip",
     )
     trained = steps.train_here(run)
     assert (trained.model / "adapter" / "adapter_model.safetensors").exists()
@@ -177,7 +181,7 @@ def test_masks_of_another_tokenizer_or_changed_ones_are_refused(masks: Path, tmp
     with pytest.raises(MaskingUnfit, match="masks of another tokenizer"):
         steps.train_here(run)
     (tmp_path / "other" / steps.MASKS).write_bytes(b"PAR1")
-    with pytest.raises(MaskingUnfit, match="not the file that coverage.json tells of"):
+    with pytest.raises(MaskingUnfit, match="not the file that coverage"):
         steps.train_here(run)
     with pytest.raises(MaskingUnfit, match="oracle, filter: no document is left"):
         steps.train_here(run_of(masks, tmp_path / "none", action="filter"))
