@@ -7,6 +7,7 @@ from typer import Argument, Exit, Option, Typer, echo
 from typer.core import TyperGroup
 
 from flows.commands.clean_app import clean, serve
+from flows.commands.corpus.app import corpus_app
 from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
@@ -14,6 +15,7 @@ from flows.commands.money_app import check_identities, cost
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
 from flows.commands.status_app import status as run_status
+from flows.commands.study.app import study_app
 from flows.commands.surprise.cli import surprise_app
 from flows.commands.train.app import train_app
 
@@ -22,9 +24,9 @@ OURS = ("flows", "tasks", "infra")
 
 IN_ORDER = (  # of the work, in `--help`
     *("synthesize", "preview", "estimate", "report", "compare", "check-identities"),
-    *("sanitize", "split", "evaluate", "export", "train"),
-    *("clean", "serve", "surprise"),
-    *("init", "doctor", "status", "cost", "shards"),
+    *("sanitize", "split", "evaluate", "study", "export", "train"),
+    *("clean", "serve", "surprise", "corpus"),
+    *("init", "doctor", "status", "batches", "cost", "shards"),
 )
 
 
@@ -75,7 +77,9 @@ RECORDS, SANITIZING, SURPRISE, RUNNING = "Records", "Sanitizing", "Texts of your
 shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
 app.add_typer(shards_app, name="shards", rich_help_panel=RUNNING)
 app.add_typer(surprise_app, name="surprise", rich_help_panel=SURPRISE)
+app.add_typer(corpus_app, name="corpus", rich_help_panel=SURPRISE)
 app.add_typer(evaluate_app, name="evaluate", rich_help_panel=SANITIZING)
+app.add_typer(study_app, name="study", rich_help_panel=SANITIZING)
 app.add_typer(train_app, name="train", rich_help_panel=SANITIZING)
 app.command(rich_help_panel=SANITIZING)(split)
 app.command("status", rich_help_panel=RUNNING)(run_status)
@@ -213,6 +217,25 @@ def estimate(
     from flows.commands import estimate as command
 
     command.run(flags, calls_per_second, json)
+
+
+@app.command(rich_help_panel=RUNNING)
+@takes_run_flags(without=("in_flight", "workers", "budget"))
+def batches(
+    flags: RunFlags,
+    cancel: Annotated[
+        bool, Option("--cancel", help="Stop those that are under way; stop the run itself first.")
+    ] = False,
+) -> None:
+    """Show the batches that unfinished shards have sent to a provider; see `batch` in the run file.
+
+    \b
+    privasis batches -c run.toml
+    privasis batches -c run.toml --cancel
+    """  # noqa: D301
+    from flows.commands import batches as command
+
+    command.run(flags, cancel=cancel)
 
 
 @shards_app.command()

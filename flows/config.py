@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from infra.engines import models as gguf
 from infra.engines.llama_cpp import LlamaCppConfig
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.vllm_server import VllmConfig
-from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding
+from infra.llm.connect import Batching, Endpoint, MiniLM, OpenAIEmbedding
 from infra.shards.ranges import ShardRange
+from tasks.evaluation.config import EvaluationConfig
+from tasks.evaluation.splitting.assign import SplitConfig
 from tasks.sanitization.config import SanitizationConfig
 from tasks.synthesis.config import SynthesisConfig
 
@@ -62,6 +64,11 @@ class SimulatedEmbedding(BaseModel):
     kind: Literal["simulator"] = "simulator"
 
 
+def _as_table(value: object) -> object:
+    """Read ``batch = true`` as a table without settings, and ``batch = false`` as none."""
+    return ({} if value else None) if isinstance(value, bool) else value
+
+
 class MixedEngine(BaseModel):
     """One model of the mix."""
 
@@ -72,7 +79,16 @@ class MixedEngine(BaseModel):
     )
     repeat_penalty: float | None = Field(default=None, ge=1, le=2, description="for small models, which loop without")
     forbidden_characters: str = Field(default="", description="never in free texts, where the server can see to that")
+    batch: Annotated[Batching | None, BeforeValidator(_as_table)] = Field(
+        default=None, description="attributes and labels of records by the provider's Batch API: true, or how"
+    )
     engine: Annotated[Embedded | Simulated | Vllm | Remote | LiteLLM, Field(discriminator="kind")]
+
+    @model_validator(mode="after")
+    def _has_batches(self) -> Self:
+        if self.batch is not None and not isinstance(self.engine, Remote | Simulated):
+            raise ValueError(f"batch: an engine of kind {self.engine.kind!r} has no Batch API; leave it out")
+        return self
 
     @property
     def name(self) -> str:
@@ -108,7 +124,9 @@ class RunConfig(BaseModel):
     seed: int = Field(default=1, ge=0, lt=2**63, description="another seed is another population")
     shard_size: int = Field(default=512, ge=1, le=100_000, description="records a shard")
     nodes: int = Field(default=1, ge=1, description="nodes that the Ray cluster must have before work starts")
-    workers: int = Field(default=1, ge=1, description="shard workers, each with a CPU of the Ray cluster")
+    workers: Annotated[int, Field(ge=1)] | Literal["cluster"] = Field(
+        default=1, description='shard workers, each with a CPU of the Ray cluster; "cluster" takes all that are free'
+    )
     shards_each: int = Field(default=1, ge=1, description="shards that one worker has in hand at once")
     in_flight: int = Field(default=4, ge=1, description="records of one shard worked on at once")
     budget_usd: float | None = Field(
@@ -122,6 +140,8 @@ class RunConfig(BaseModel):
     )
     synthesis: SynthesisConfig = SynthesisConfig()
     sanitization: SanitizationConfig = SanitizationConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    splits: SplitConfig = SplitConfig()
     models: tuple[MixedEngine, ...] = Field(default=DEFAULT_MIX, min_length=1)
     embedder: Annotated[MiniLM | OpenAIEmbedding | SimulatedEmbedding, Field(discriminator="kind")] = MiniLM()
 

@@ -40,7 +40,7 @@ def asked_of(run: RunConfig) -> Size:
     placed = [size_of(config) for entry in run.models if (config := _placed(entry))]
     return Size(
         nodes=run.nodes,
-        cpus=run.workers + sum(size.cpus for size in placed),
+        cpus=(1 if run.workers == "cluster" else run.workers) + sum(size.cpus for size in placed),
         gpus=sum(size.gpus for size in placed),
     )
 
@@ -140,6 +140,7 @@ def _entry(run: RunConfig, entry: MixedEngine, endpoint: Endpoint) -> MixEntry:
         forbidden_characters=entry.forbidden_characters,
         identity=entry.identity(),
         hands_over=run.on_model_failure == "hand_over",
+        batching=entry.batch,
     )
 
 

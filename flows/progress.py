@@ -4,6 +4,7 @@ import logging
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,13 +13,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from flows.budget import Budget, BudgetSpent, here_usd
+from flows.commands.wording import duration
 from infra.ray.worker import WorkerPool
-from tasks.report.formats import usd
+from tasks.report.formats import fixed, usd
 
 logger = logging.getLogger(__name__)
 
 EVERY_S = 0.5
 LOG_EVERY_S = 30.0
+RATE_OF_S = 60.0
 OUTCOMES = ("records", "filtered", "quarantined")
 
 
@@ -54,6 +57,7 @@ class Watch:
     budget: Budget = field(default_factory=lambda: Budget(None, 0.0))
     stopped_at_usd: float | None = None
     _tally: Tally = field(default_factory=Tally)
+    _marks: deque[tuple[float, int]] = field(default_factory=deque)  # records finished, at moments of the last minute
 
     def look(self) -> dict[str, int]:
         """Return the sums of all counters, and stop the pool when the budget is spent."""
@@ -63,6 +67,20 @@ class Watch:
             logger.warning("the budget is spent: what is in flight may end, nothing new is begun")
             threading.Thread(target=self.pool.stop, name="budget").start()
         return sums
+
+    def rows_per_s(self, finished: int, now: float) -> float:
+        """Take in how many records are finished at this moment, and return what a second of the last minute brought."""
+        self._marks.append((now, finished))
+        while now - self._marks[0][0] > RATE_OF_S:
+            self._marks.popleft()
+        began, before = self._marks[0]
+        return max(0, finished - before) / (now - began) if now > began else 0.0
+
+    def line(self, sums: dict[str, int]) -> str:
+        """Say what the workers have done, how fast they are and what it costs."""
+        finished = _finished(sums)
+        per_s = self.rows_per_s(finished, time.monotonic())
+        return detail_of(sums, self.total) + pace_of(per_s, self.total - finished)
 
     def check(self) -> None:
         """Tell why the pool was stopped.
@@ -102,16 +120,17 @@ def _on_terminal(watch: Watch, ended: threading.Event) -> None:
         line = bar.add_task("records", total=watch.total, detail="starting")
         while not ended.wait(EVERY_S):
             sums = watch.look()
-            bar.update(line, completed=_finished(sums), detail=detail_of(sums, watch.total))
+            bar.update(line, completed=_finished(sums), detail=watch.line(sums))
 
 
 def _in_log(watch: Watch, ended: threading.Event) -> None:
     said = time.monotonic()
     while not ended.wait(EVERY_S):
         sums = watch.look()
+        line = watch.line(sums)
         if time.monotonic() - said >= LOG_EVERY_S:
             said = time.monotonic()
-            logger.warning("%d of %d records, %s", _finished(sums), watch.total, detail_of(sums, watch.total))
+            logger.warning("%d of %d records, %s", _finished(sums), watch.total, line)
 
 
 def _finished(sums: dict[str, int]) -> int:
@@ -126,3 +145,10 @@ def detail_of(sums: dict[str, int], total: int) -> str:
     if cost_usd and finished:
         text += f", {usd(cost_usd)} of about {usd(cost_usd / finished * total)}"
     return text
+
+
+def pace_of(rows_per_s: float, left: int) -> str:
+    """Say how fast records are finished, and how long the rest takes at that rate; nothing while nothing is."""
+    if not rows_per_s:
+        return ""
+    return f", {fixed(60 * rows_per_s)} a minute, {duration(left / rows_per_s / 3600)} to go"

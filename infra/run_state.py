@@ -11,6 +11,7 @@ from infra.shards.owner import Owner
 
 Waits = Literal[
     "engine",  # an answer
+    "batch",  # the answer of a batch that is under way at a provider: minutes to a day
     "engine queue",  # a free place at a server that is full
     "rate limit",  # the account's quota, or a pause that the server has asked for
     "server down",  # the next probe of a server that answers nobody

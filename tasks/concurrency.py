@@ -2,10 +2,23 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+async def both(first: Callable[[], Awaitable[T]], second: Callable[[], Awaitable[R]], at_once: int) -> tuple[T, R]:
+    """Do two things of different kinds: one after the other, or together where ``at_once`` is 2.
+
+    The first exception cancels the other.
+    """
+
+    async def do(thing: Callable[[], Awaitable[T | R]]) -> T | R:
+        return await thing()
+
+    found = await map_bounded(do, (first, second), at_once)
+    return cast(T, found[0]), cast(R, found[1])
 
 
 async def map_bounded(fn: Callable[[T], Awaitable[R]], items: Iterable[T], limit: int) -> list[R]:

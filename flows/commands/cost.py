@@ -18,7 +18,7 @@ from flows.config import ConfigError
 from infra.shards.manifest import Manifest, ShardRecord
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
-from tasks.shards.money import Lines, Spending
+from tasks.shards.money import FAILED_TRIES, Lines, Spending
 
 By = Literal["dataset", "stage", "model", "step"]
 UNKNOWN = "(not recorded)"
@@ -26,10 +26,17 @@ UNKNOWN = "(not recorded)"
 
 @dataclass(slots=True)
 class Line:
-    """Calls, tokens and cost of one group; ``unpriced`` tokens are those of which nobody has said what they cost."""
+    """Calls, tokens and cost of one group.
+
+    Attributes:
+        calls: answered, and used by a chain; failed tries are not among them.
+        failed_tries: each was followed by another, or by the end of its row.
+        unpriced: tokens of which nobody has said what they cost.
+    """
 
     group: tuple[str, ...]
     calls: int = 0
+    failed_tries: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0
@@ -39,7 +46,10 @@ class Line:
 
     def add(self, spending: Spending) -> None:
         """Count one line of a manifest."""
-        self.calls += spending.calls
+        if spending.step == FAILED_TRIES:
+            self.failed_tries += spending.calls
+        else:
+            self.calls += spending.calls
         self.prompt += spending.prompt
         self.cached += spending.cached
         self.completion += spending.completion
@@ -115,6 +125,7 @@ def _table(lines: list[Line], by: list[By]) -> Table:
         table.add_column(name, footer="" if place else "all")
     for heading, total in (
         ("calls", count(sum(line.calls for line in lines))),
+        ("failed tries", count(sum(line.failed_tries for line in lines))),
         ("tokens read", count(sum(line.prompt for line in lines))),
         ("of a cache", count(sum(line.cached for line in lines))),
         ("written", count(sum(line.completion for line in lines))),
@@ -122,7 +133,7 @@ def _table(lines: list[Line], by: list[By]) -> Table:
     ):
         table.add_column(heading, justify="right", footer=total)
     for line in lines:
-        figures = map(count, (line.calls, line.prompt, line.cached, line.completion))
+        figures = map(count, (line.calls, line.failed_tries, line.prompt, line.cached, line.completion))
         table.add_row(*[Text(visible(value)) for value in line.group], *figures, usd(line.cost_usd))
     return table
 

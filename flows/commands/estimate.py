@@ -18,10 +18,11 @@ from flows.commands.run_of import run_of
 from flows.commands.wording import counted, duration
 from flows.config import MixedEngine, RunConfig
 from infra.llm.connect import Endpoint, OpenAIEmbedding, price_of
-from infra.llm.prices import FREE, cost
+from infra.llm.prices import BATCH_SHARE, FREE, cost
 from infra.shards.manifest import ShardRecord
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
+from tasks.synthesis.chain import SINGLE_SHOT
 from tasks.synthesis.estimate import Estimate, PricedModel, Rates, estimate, measured, scaled, shipped
 
 _STEPS = TypeAdapter(dict[str, dict[str, int]])
@@ -63,7 +64,8 @@ def run(flags: RunFlags, calls_per_s: float | None, as_json: bool) -> None:
 
 def _priced(entry: MixedEngine) -> PricedModel:
     price = price_of(entry.engine) if isinstance(entry.engine, Endpoint) else FREE
-    return PricedModel(entry.name, entry.weight, partial(cost, price=price))
+    shares = {} if entry.batch is None else dict.fromkeys(SINGLE_SHOT, BATCH_SHARE)
+    return PricedModel(entry.name, entry.weight, partial(cost, price=price), shares)
 
 
 def _rates(config: RunConfig, alike: list[ShardRecord]) -> tuple[Rates, str]:

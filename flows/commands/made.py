@@ -73,14 +73,17 @@ def _line(console: Console, text: str) -> None:
 def _rows(report: "SynthesisReport", reasons: Mapping[str, Counter[str]]) -> Iterator[tuple[str, str, str]]:
     receipts = report.receipts
     replayed = sum(receipt.replayed for receipt in receipts)
-    tokens = sum((receipt.tokens for receipt in receipts), Usage())
+    tokens = sum((receipt.all_tokens for receipt in receipts), Usage())
+    failed = sum(receipt.failed_tries for receipt in receipts)
     yield "records", count(sum(receipt.records for receipt in receipts)), ""
     yield "filtered", count(sum(receipt.filtered for receipt in receipts)), _listed(reasons["filtered"])
     yield "quarantined", count(sum(receipt.quarantined for receipt in receipts)), _listed(reasons["quarantined"])
     yield "calls", count(sum(receipt.calls for receipt in receipts)), _replayed(replayed)
+    if failed:
+        yield "failed tries", count(failed), "on top of these calls; each was followed by another, or by a row's end"
     yield "tokens read", count(tokens.prompt), f"{tokens.cached:,} from the server's cache" if tokens.cached else ""
     yield "tokens written", count(tokens.completion), ""
-    yield "cost", usd(sum(receipt.cost_usd for receipt in receipts)), ""
+    yield "cost", usd(sum(receipt.bill_usd for receipt in receipts)), ""
 
 
 def _listed(reasons: Counter[str]) -> str:

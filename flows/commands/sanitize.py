@@ -126,7 +126,8 @@ def print_made(report: "SanitizationReport", store: StageStore) -> None:
         reasons += Counter(summary.reasons)
     made = sum(receipt.records for receipt in report.receipts)
     rejected = sum(receipt.filtered + receipt.quarantined for receipt in report.receipts)
-    tokens = sum((receipt.tokens for receipt in report.receipts), Usage())
+    tokens = sum((receipt.all_tokens for receipt in report.receipts), Usage())
+    failed = sum(receipt.failed_tries for receipt in report.receipts)
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(justify="right", style="bold")
@@ -134,9 +135,13 @@ def print_made(report: "SanitizationReport", store: StageStore) -> None:
     for name, figure, detail in (
         ("triplets", f"{made:,}", f"{verified:,} without a value of a target in the clean text"),
         ("rejected", f"{rejected:,}", ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())),
-        ("calls", f"{sum(receipt.calls for receipt in report.receipts):,}", ""),
+        (
+            "calls",
+            f"{sum(receipt.calls for receipt in report.receipts):,}",
+            f"{failed:,} failed tries on top" if failed else "",
+        ),
         ("tokens", f"{tokens.prompt + tokens.completion:,}", f"{tokens.cached:,} of them cached"),
-        ("cost", usd(sum(receipt.cost_usd for receipt in report.receipts)), ""),
+        ("cost", usd(sum(receipt.bill_usd for receipt in report.receipts)), ""),
     ):
         table.add_row(Text(name), Text(figure), Text(visible(detail)))
     console = Console()

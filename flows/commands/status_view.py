@@ -26,6 +26,7 @@ MOST_STEPS = 8
 _STYLES: dict[Life, str] = {"runs": "green", "ended": "cyan", "died": "bold red", "silent": "yellow"}
 _WAIT_STYLES: dict[Waits, str] = {
     "engine": "green",
+    "batch": "green",
     "embedding": "green",
     "pool": "yellow",
     "engine queue": "yellow",
@@ -39,6 +40,7 @@ _WAIT_STYLES: dict[Waits, str] = {
 _ADVICE: dict[Waits, str] = {
     "engine": "the model is what takes the time: more replicas, a faster model or fewer tokens; if calls open are far"
     " below the places, raise in_flight",
+    "batch": "a provider answers within a day; the run may be stopped, and takes its batches up when it comes back",
     "engine queue": "the server takes no more calls at once: raise max_in_flight if it can, or add replicas",
     "rate limit": "the account's quota is what holds it: ask for a higher one, or add a model to the mix",
     "server down": "a server answers nobody; it is tried again and again: look at the server",

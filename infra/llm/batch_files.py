@@ -6,8 +6,9 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from infra.llm.failures import NothingThere
 from infra.llm.openai_api import Channel
-from infra.llm.retry import TransientFailure
+from infra.llm.retry import CallCounters, TransientFailure
 
 Status = Literal["validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"]
 OVER: frozenset[str] = frozenset({"failed", "completed", "expired", "cancelled"})
@@ -15,7 +16,8 @@ LABEL = "privasis"  # name of the metadata field that holds ours
 CHAT = "/v1/chat/completions"  # what a batch calls
 WINDOW = "24h"  # the only one there is
 _PAGE = 100
-_LIMIT_CODES = frozenset({"token_limit_exceeded", "billing_hard_limit_reached", "insufficient_quota"})
+_QUEUE_FULL = "token_limit_exceeded"  # of all batches under way together, by the account's terms
+_LIMIT_CODES = frozenset({_QUEUE_FULL, "billing_hard_limit_reached", "insufficient_quota"})
 _BOUNDARY = "privasis-batch-file"
 
 
@@ -29,6 +31,9 @@ class RemoteBatch:
     error_file: str | None
     errors: str
     is_files_fault: bool
+    is_queue_full: bool
+    answered: int
+    total: int
 
     @property
     def is_over(self) -> bool:
@@ -41,6 +46,11 @@ class BatchFiles:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
+
+    @property
+    def counters(self) -> CallCounters:
+        """Tries, answers and failures so far."""
+        return self._channel.retrier.counters
 
     async def submit(self, lines: bytes, label: str) -> RemoteBatch:
         """Upload requests, a JSON object a line, and make a batch of them that can be found by ``label``."""
@@ -69,9 +79,17 @@ class BatchFiles:
 
         return _batch(await self._object(make))
 
-    async def look(self, batch_id: str) -> RemoteBatch:
-        """Return what has become of a batch."""
-        return _batch(await self._object(lambda: self._channel.send("GET", f"batches/{batch_id}")))
+    async def look(self, batch_id: str) -> RemoteBatch | None:
+        """Return what has become of a batch; None if the server does not know it any more."""
+
+        async def get() -> bytes:
+            try:
+                return await self._channel.send("GET", f"batches/{batch_id}")
+            except NothingThere:
+                return orjson.dumps({"id": None})
+
+        fields = await self._object(get)
+        return None if fields["id"] is None else _batch(fields)
 
     async def cancel(self, batch_id: str) -> RemoteBatch:
         """Ask the server to stop a batch; it takes minutes, and keeps what was answered."""
@@ -87,7 +105,10 @@ class BatchFiles:
         return _batch(found) if found else None
 
     async def results(self, batch: RemoteBatch) -> dict[str, dict[str, Any]]:
-        """Return what came back, by ``custom_id``, in whatever order; of an expired or cancelled batch only a part."""
+        """Return what came back, by ``custom_id``, in whatever order; of an expired or cancelled batch only a part.
+
+        Of files that the server has cleared away, nothing.
+        """
         found: dict[str, dict[str, Any]] = {}
         for file in (batch.output_file, batch.error_file):
             if file is not None:
@@ -107,7 +128,10 @@ class BatchFiles:
         await self._channel.close()
 
     async def _content(self, file: str) -> bytes:
-        return await self._channel.send("GET", f"files/{file}/content")
+        try:
+            return await self._channel.send("GET", f"files/{file}/content")
+        except NothingThere:
+            return b""
 
     async def _object(self, send: Callable[[], Awaitable[bytes]]) -> dict[str, Any]:
         async def read() -> dict[str, Any]:
@@ -135,6 +159,7 @@ class BatchFiles:
 
 def _batch(fields: dict[str, Any]) -> RemoteBatch:
     errors = ((fields.get("errors") or {}).get("data")) or []
+    counts = fields.get("request_counts") or {}
     codes = {str(error.get("code")) for error in errors}
     return RemoteBatch(
         id=str(fields["id"]),
@@ -143,4 +168,7 @@ def _batch(fields: dict[str, Any]) -> RemoteBatch:
         error_file=fields.get("error_file_id"),
         errors="; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors) or "no reason given",
         is_files_fault=bool(codes) and not codes & _LIMIT_CODES,
+        is_queue_full=_QUEUE_FULL in codes,
+        answered=int(counts.get("completed") or 0),
+        total=int(counts.get("total") or 0),
     )

@@ -10,7 +10,7 @@ from infra.llm.limiter import Limiter, Terms
 from infra.llm.limits import AdaptiveLimit, Limit
 from infra.llm.prices import Price, list_price
 from infra.llm.shared_limit import SharedLimit
-from infra.llm.types import Backend, BackendUnavailable, Embedder
+from infra.llm.types import Backend, BackendGone, Embedder
 
 
 class Endpoint(BaseModel):
@@ -61,6 +61,17 @@ class Endpoint(BaseModel):
     )
 
 
+class Batching(BaseModel):
+    """How requests go out by a provider's Batch API: half the price, an answer within a day."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    linger_s: float = Field(
+        default=60.0, gt=0, description="a batch goes out when nothing more was asked for so long, or when it is full"
+    )
+    poll_s: float = Field(default=30.0, gt=0, description="how often its state is asked for")
+
+
 class MiniLM(BaseModel):
     """The embedded MiniLM: no torch, no network, 384 dimensions."""
 
@@ -99,14 +110,14 @@ def api_key(endpoint: Endpoint) -> str:
     """Read the endpoint's key from the environment.
 
     Raises:
-        BackendUnavailable: the variable is not set.
+        BackendGone: the variable is not set.
     """
     if endpoint.api_key_env is None:
         return "none"  # the SDK wants one, the server does not look
     key = os.environ.get(endpoint.api_key_env)
     if not key:
-        raise BackendUnavailable(
-            f"{endpoint.model}: set the environment variable {endpoint.api_key_env} to its API key"
+        raise BackendGone(
+            f"{endpoint.model}: set the environment variable {endpoint.api_key_env} to its API key", endpoint.model
         )
     return key
 
@@ -127,7 +138,7 @@ def connect(endpoint: Endpoint, limiter: Limiter | None = None) -> Backend:
         limiter: of the run; without one, the client has the server to itself.
 
     Raises:
-        BackendUnavailable: the key is missing.
+        BackendGone: the key is missing.
         PackageMissing: the adapter needs an extra that is not installed.
     """
     if endpoint.adapter == "litellm":
@@ -176,7 +187,8 @@ def connect_embedder(config: EmbedderConfig, limiter: Limiter | None = None) -> 
         limiter: of the run; without one, the client has its server to itself.
 
     Raises:
-        BackendUnavailable: the key, or a package that carries the model, is missing.
+        BackendGone: the key is missing.
+        BackendUnavailable: a package that carries the model is.
     """
     match config:
         case MiniLM():

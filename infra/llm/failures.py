@@ -31,6 +31,10 @@ _FAULTS_OF_CONFIGURATION = {
 _DETAIL_CHARS = 200  # servers may echo the whole request in an error
 
 
+class NothingThere(BackendGone):
+    """A 404: there is no such method, model, file or batch; who asks for something that may be gone can tell."""
+
+
 def raise_for_status(
     status: int, headers: Mapping[str, str], body: bytes, endpoint: Endpoint, now_s: float
 ) -> NoReturn:
@@ -87,7 +91,8 @@ def _raise(kind: str, status: int, error: object, endpoint: Endpoint, retry_afte
     if status in _TRANSIENT or status >= 500:
         raise TransientFailure(kind, f"HTTP {status}: {message}", retry_after_s)
     address = endpoint.base_url or "(OpenAI's)"
-    raise BackendGone(f"{where}: check the model's name and the base URL {address} ({message})", endpoint.model)
+    gone = NothingThere if status == 404 else BackendGone
+    raise gone(f"{where}: check the model's name and the base URL {address} ({message})", endpoint.model)
 
 
 def _read(error: Any) -> tuple[str, str]:  # noqa: ANN401 - whatever a server sends

@@ -20,17 +20,19 @@ from typing import Any, Self
 
 import orjson
 
-from infra.llm.batch_files import CHAT, BatchFiles
+from infra.llm.batch_files import CHAT, BatchFiles, RemoteBatch
 from infra.llm.batch_ledger import BatchLedger
-from infra.llm.connect import Endpoint, api_key, limit_of
+from infra.llm.connect import Batching, Endpoint, api_key, limit_of
 from infra.llm.failures import raise_for_status
+from infra.llm.meter import METER
 from infra.llm.openai_api import Channel
-from infra.llm.retry import TransientFailure
+from infra.llm.retry import CallCounters, TransientFailure
 from infra.llm.types import BackendUnavailable, ModelError, Reply, Request, RequestRejected
 from infra.llm.wire import chat_body, encode, read_reply
 
 MOST_REQUESTS = 50_000  # of one batch, and
 MOST_BYTES = 190_000_000  # of its file: the provider's limits are 50,000 and 200 MB
+QUEUE_FULL_POLLS = 10  # to wait for other batches, where the account has no room for one more
 MOST_TRIES = 3  # batches that one request goes out with, where it expires or fails for now
 
 
@@ -50,24 +52,24 @@ class BatchBackend:
     Args:
         endpoint: the model; prices are those of the table, of which the provider bills half.
         ledger: a file of this stage's own; keep it until the stage is done.
-        linger_s: a batch goes out when nobody has asked anything for so long, or when it is full.
-        poll_s: how often its state is asked for.
+        batching: when a batch goes out, and how often it is asked for.
 
     Raises:
-        BackendUnavailable: the key is missing.
+        BackendGone: the key is missing.
     """
 
-    def __init__(self, endpoint: Endpoint, ledger: Path, *, linger_s: float = 5.0, poll_s: float = 30.0) -> None:
+    def __init__(self, endpoint: Endpoint, ledger: Path, batching: Batching) -> None:
         self._endpoint = endpoint
         self._files = BatchFiles(Channel(endpoint, api_key(endpoint), limit_of(endpoint, None)))
         self._ledger = BatchLedger(ledger)
-        self._linger_s, self._poll_s = linger_s, poll_s
+        self._batching = batching
         self._open: dict[str, _Open] = {}
         self._unsent: dict[str, _Open] = {}
         self._sent: set[str] = set()  # with batches that are not over
         self._found: dict[str, Mapping[str, Any]] = {}  # results of an earlier life that nobody has asked for yet
         self._asked = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._broken: BaseException | None = None  # what ended one of them: nobody will be answered any more
 
     @property
     def model(self) -> str:
@@ -81,6 +83,8 @@ class BatchBackend:
             RequestRejected: the request can never work.
             BackendUnavailable: it did not come back with ``MOST_TRIES`` batches, or the configuration is wrong.
         """
+        if self._broken is not None:
+            raise self._broken
         body = encode(chat_body(request, self._endpoint), self.model)
         name = hashlib.sha256(body).hexdigest()[:32]
         asked = self._open.get(name)
@@ -95,15 +99,10 @@ class BatchBackend:
                 self._asked.set()
         return await asyncio.shield(asked.answer)
 
-    async def cancel(self) -> None:
-        """Cancel every batch that is not at its end; what it has answered by then is kept and paid for.
-
-        Raises:
-            BackendUnavailable: the server does not answer.
-        """
-        for batch_id in self._ledger.ids():
-            if not (await self._files.look(batch_id)).is_over:
-                await self._files.cancel(batch_id)
+    @property
+    def counters(self) -> CallCounters:
+        """Failed tries of requests in batches, and of asking for them."""
+        return self._files.counters
 
     async def __aenter__(self) -> Self:
         await self._files.open()
@@ -128,7 +127,8 @@ class BatchBackend:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            for asked in self._open.values():  # without this task nobody would ever answer them
+            self._broken = error  # without this task nobody would ever answer them
+            for asked in self._open.values():
                 if not asked.answer.done():
                     asked.answer.set_exception(error)
 
@@ -152,7 +152,7 @@ class BatchBackend:
             while self._asked.is_set() and len(self._unsent) < MOST_REQUESTS:
                 self._asked.clear()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(self._linger_s):
+                    async with asyncio.timeout(self._batching.linger_s):
                         await self._asked.wait()
             if self._unsent:
                 await self._send()
@@ -179,10 +179,14 @@ class BatchBackend:
         self._start(self._follow(batch.id))
 
     async def _follow(self, batch_id: str) -> None:
-        batch = await self._files.look(batch_id)
-        while not batch.is_over:
-            await asyncio.sleep(self._poll_s)
-            batch = await self._files.look(batch_id)
+        batch = await self._ended_batch(batch_id)
+        if batch is None:  # cleared away while nobody looked: all of it goes out again
+            self._settle(batch_id, {}, None)
+            return
+        if batch.status == "failed" and batch.is_queue_full:  # by other batches: they have to end first
+            await asyncio.sleep(QUEUE_FULL_POLLS * self._batching.poll_s)
+            self._settle(batch_id, {}, None, is_try=False)
+            return
         if batch.status == "failed":  # the file itself was refused: nothing of it was run
             reason = RequestRejected if batch.is_files_fault else BackendUnavailable
             self._settle(batch_id, {}, reason(f"{self.model}: batch {batch_id} failed: {batch.errors}"))
@@ -190,7 +194,21 @@ class BatchBackend:
         results = await self._files.results(batch)
         self._settle(batch_id, results, None)
 
-    def _settle(self, batch_id: str, results: Mapping[str, Mapping[str, Any]], refusal: ModelError | None) -> None:
+    async def _ended_batch(self, batch_id: str) -> RemoteBatch | None:
+        while True:
+            batch = await self._files.look(batch_id)
+            if batch is None or batch.is_over:
+                return batch
+            await asyncio.sleep(self._batching.poll_s)
+
+    def _settle(
+        self,
+        batch_id: str,
+        results: Mapping[str, Mapping[str, Any]],
+        refusal: ModelError | None,
+        *,
+        is_try: bool = True,
+    ) -> None:
         """Answer whoever waits for something of this batch; what it did not answer goes out with another."""
         for name in self._ledger.names(batch_id):
             self._sent.discard(name)
@@ -201,12 +219,16 @@ class BatchBackend:
             elif refusal is not None:
                 asked.answer.set_exception(refusal)
             elif not asked.answer.done():
+                asked.tries -= not is_try
                 self._answer(name, asked, result)
 
     def _answer(self, name: str, asked: _Open, result: Mapping[str, Any] | None) -> None:
         try:
             asked.answer.set_result(self._read(result, asked))
         except TransientFailure as failure:
+            if result is not None:  # else it was never run
+                self._files.counters.failures[failure.kind] += 1
+                METER.get().fail(self.model, failure.usage)
             if asked.tries >= MOST_TRIES:
                 message = f"{self.model}: not answered in {asked.tries} batches, at last: {failure}"
                 asked.answer.set_exception(BackendUnavailable(message))
@@ -226,3 +248,26 @@ class BatchBackend:
         if response.get("status_code") != 200:
             raise_for_status(int(response.get("status_code") or 500), {}, body, self._endpoint, time.time())
         return read_reply(body, self._endpoint, wants_json=asked.wants_json, latency_s=0.0)
+
+
+async def batches_of(endpoint: Endpoint, ledger: Path, *, cancel: bool) -> list[RemoteBatch]:
+    """Return what has become of the batches of a ledger; those that the server has cleared away are left out.
+
+    Args:
+        endpoint: their model.
+        ledger: a file of ``BatchBackend``.
+        cancel: stop those that are not over. It takes minutes; what they have answered is kept, paid for, and used by
+            whoever comes back.
+
+    Raises:
+        BackendGone: the key is missing, or refused.
+        BackendUnavailable: the server does not answer.
+    """
+    files = BatchFiles(Channel(endpoint, api_key(endpoint), limit_of(endpoint, None)))
+    await files.open()
+    try:
+        looked = [await files.look(batch_id) for batch_id in BatchLedger(ledger).ids()]
+        found = [batch for batch in looked if batch is not None]
+        return [await files.cancel(batch.id) if cancel and not batch.is_over else batch for batch in found]
+    finally:
+        await files.close()

@@ -26,6 +26,7 @@ class Price(BaseModel):
     completion: float = Field(ge=0, description="reasoning tokens included")
 
 
+BATCH_SHARE = 0.5  # of these prices is what providers bill for batches
 FREE = Price(prompt=0, cached=0, completion=0)  # engines on our own machines
 
 

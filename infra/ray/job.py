@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from infra.llm.limiter import Limiter, LocalLimiter
+from infra.llm.types import Backend
 from infra.ray.keeper import Keeper
 
 T = TypeVar("T")
@@ -29,6 +30,10 @@ class Shared:
                 self._open[key] = await self._stack.enter_async_context(make())
             found: T = self._open[key]
             return found
+
+    def batching(self, backend: Backend) -> Backend:
+        """Return a backend that a job has opened for itself, as whoever watches the job wants it."""
+        return backend
 
     async def close(self) -> None:
         """Close everything, the youngest first."""
@@ -62,6 +67,10 @@ class WorkerContext:
                 ends.
         """
         return await self._shared.get(key, make)
+
+    def batching(self, backend: Backend) -> Backend:
+        """Return a backend that answers by batches, which the job has opened for itself, with its calls watched."""
+        return self._shared.batching(backend)
 
 
 Job = Callable[[WorkerContext], Coroutine[Any, Any, R]]

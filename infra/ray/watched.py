@@ -47,6 +47,32 @@ class WatchedBackend:
         """Leave it open: it is not ours."""
 
 
+class WatchedBatches:
+    """A backend that answers by batches, hours later: its calls do not count among those that may hang."""
+
+    def __init__(self, backend: Backend, job: JobWatch, watching: Watching) -> None:
+        self.model = backend.model
+        self._backend, self._job, self._watching = backend, job, watching
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer ``request``; errors as of the backend."""
+        self._job.has_begun = True
+        self._job.batched += 1
+        began = time.monotonic()
+        try:
+            reply = await self._backend.complete(request)
+        finally:
+            self._job.batched -= 1
+        self._watching.answered(request, self.model, time.monotonic() - began, reply)
+        return reply
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Leave it open: it is not ours."""
+
+
 class WatchedEmbedder:
     """An embedder that another has opened, as one job sees it."""
 
@@ -130,3 +156,8 @@ class WatchedShared(Shared):
             self._watching.note_client(found.model, found)
             found = WatchedEmbedder(found, self._job)
         return cast(T, found)
+
+    def batching(self, backend: Backend) -> Backend:
+        """Return the backend with its calls watched."""
+        self._watching.note_client(backend.model, backend)
+        return WatchedBatches(backend, self._job, self._watching)

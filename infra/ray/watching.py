@@ -56,6 +56,7 @@ class JobWatch:
         asking: calls, by model.
         since: when each of them began, the oldest first.
         embedding: likewise.
+        batched: calls that are on their way with a batch, or wait for one to go out.
         pool: visits to the keeper.
         has_begun: whether it has asked for anything yet.
     """
@@ -64,12 +65,13 @@ class JobWatch:
     asking: Counter[str] = field(default_factory=Counter)
     since: dict[int, float] = field(default_factory=dict)
     embedding: Counter[str] = field(default_factory=Counter)
+    batched: int = 0
     pool: int = 0
     has_begun: bool = False
 
     def phase(self) -> Waits | None:
         """Say what a job waits for that has nothing open: its chains wait for nothing else, so they are no more."""
-        if self.pool or self.asking.total() or self.embedding.total():
+        if self.pool or self.batched or self.asking.total() or self.embedding.total():
             return None
         return "disk" if self.has_begun or self.counters else "start"
 
@@ -150,7 +152,10 @@ class Watching:
     def _waits(self) -> dict[Waits, int]:
         jobs = self._jobs.values()
         phases = Counter(phase for job in jobs if (phase := job.phase()) is not None)
-        waits: list[Mapping[Waits, int]] = [phases, {"pool": sum(job.pool for job in jobs)}]
+        waits: list[Mapping[Waits, int]] = [
+            phases,
+            {"pool": sum(job.pool for job in jobs), "batch": sum(job.batched for job in jobs)},
+        ]
         for kind, open_calls in (
             ("engine", sum((job.asking for job in jobs), Counter[str]())),
             ("embedding", sum((job.embedding for job in jobs), Counter[str]())),

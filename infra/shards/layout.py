@@ -1,5 +1,6 @@
 """Where a stage keeps what, under ``<root>/<dataset>``."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +11,9 @@ from infra.shards.ranges import ShardRange
 
 JOURNAL_SUFFIX = ".journal"
 
-_RESERVED = {"manifest", "journal", "lease"}
+LEDGER_SUFFIX = ".json"
+
+_RESERVED = {"manifest", "journal", "lease", "batches"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -22,6 +25,7 @@ class Layout:
         manifest: what is done.
         journal: what was paid for.
         lease: who works on what.
+        batches: what is under way with batches of a provider.
     """
 
     def __init__(self, root: Path, dataset: str, stage: str, tables: Iterable[str]) -> None:
@@ -43,6 +47,7 @@ class Layout:
         self.manifest = home / "manifest" / stage
         self.journal = home / "journal" / stage
         self.lease = home / "lease" / stage
+        self.batches = home / "batches" / stage
 
     def data_file(self, table: str, shard: ShardRange) -> Path:
         """Return the data file of ``shard`` in ``table``."""
@@ -55,6 +60,16 @@ class Layout:
     def archive(self, shard: ShardRange) -> Path:
         """Return the journal of ``shard`` once it is committed."""
         return self.journal / f"{shard.name}{JOURNAL_SUFFIX}{ARCHIVE_SUFFIX}"
+
+    def batch_ledger(self, shard: ShardRange, model: str) -> Path:
+        """Return the ledger of the batches in which ``model`` is asked for ``shard``."""
+        tag = hashlib.sha256(model.encode()).hexdigest()[:8]  # a model's name may hold anything
+        return self.batches / f"{shard.name}.{tag}{LEDGER_SUFFIX}"
+
+    def batch_ledgers(self, shard: ShardRange) -> list[Path]:
+        """Return all of them that are there."""
+        names = files.names(self.batches)
+        return [self.batches / name for name in names if ShardRange.of_file(name.partition(".")[0], "") == shard]
 
     def data_files(self) -> Iterator[tuple[ShardRange, Path]]:
         """Yield every data file, committed or not."""
@@ -75,7 +90,7 @@ class Layout:
 
     def temporaries(self) -> Iterator[tuple[ShardRange, Path]]:
         """Yield every temporary file: somebody is writing it, or died while writing it."""
-        for folder in (*self.tables.values(), self.manifest, self.journal, self.lease):
+        for folder in (*self.tables.values(), self.manifest, self.journal, self.lease, self.batches):
             for name in files.names(folder):
                 target = files.target_of(name)
                 shard = ShardRange.of_file(target.partition(".")[0], "") if target else None

@@ -187,6 +187,8 @@ class StageStore:
     def _clear(self, shard: ShardRange) -> None:
         """Archive the journal of a committed shard and remove temporary files; the caller holds the lease."""
         if files.exists(self.manifest.path(shard)):
+            for ledger in self.layout.batch_ledgers(shard):  # what came with them is in the journal
+                files.delete(ledger)
             archive_journal(self.layout.open_journal(shard), self.layout.archive(shard))
         for other, path in list(self.layout.temporaries()):
             # A temporary lease may be a rival's who is about to find out that it has lost.

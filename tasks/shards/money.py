@@ -1,6 +1,6 @@
 """What a shard has cost, model by model and step by step, as the manifest keeps it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any, Protocol
 
@@ -58,13 +58,15 @@ Lines = TypeAdapter(list[Spending])
 
 
 def spending_of(
-    outcomes: Iterable[Paid], prices: Mapping[str, Callable[[Usage], float]], step_kind: Callable[[str], str] = str
+    outcomes: Iterable[Paid],
+    price_at: Callable[[str, str], Callable[[Usage], float] | None],
+    step_kind: Callable[[str], str] = str,
 ) -> list[Spending]:
     """Sum up what chains were answered, by model and step.
 
     Args:
         outcomes: of the shard.
-        prices: what tokens cost, by model.
+        price_at: what tokens cost, of a model and a step; None where nobody knows.
         step_kind: the name under which a step is summed up, where steps carry numbers.
     """
     calls: dict[tuple[str, str], int] = {}
@@ -75,7 +77,7 @@ def spending_of(
             calls[key] = calls.get(key, 0) + spent.calls
             tokens[key] = tokens.get(key, Usage()) + spent.usage
     return [
-        Spending.of(model, step, calls[model, step], tokens[model, step], prices.get(model))
+        Spending.of(model, step, calls[model, step], tokens[model, step], price_at(model, step))
         for model, step in sorted(calls)
     ]
 

@@ -11,7 +11,7 @@ from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from infra.llm.connect import Endpoint, connect, price_of
+from infra.llm.connect import Batching, Endpoint, connect, price_of
 from infra.llm.meter import METER, Meter
 from infra.llm.prices import UnknownPrice, cost, price_table
 from infra.llm.types import BackendGone, BackendUnavailable, Reply, Request, Usage
@@ -52,11 +52,21 @@ class MixEntry(BaseModel):
     hands_over: bool = Field(
         default=False, exclude=True, description="its share goes to the others if it fails for good; shapes no row"
     )
+    batching: Batching | None = Field(
+        default=None, exclude=True, description="single-shot steps go by its provider's Batch API; shapes no row"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ShardReceipt:
-    """What became of a shard: small enough for a dashboard, and without record text; ``records`` are the rows kept."""
+    """What became of a shard: small enough for a dashboard, and without record text; the manifest says the same.
+
+    Attributes:
+        records: rows kept.
+        calls: answered calls that the rows took, replayed ones included; likewise their tokens and cost.
+        failed_tries: calls that were not answered with something usable, each followed by another or by the call's end.
+        beside: tokens of failed tries and of embeddings; likewise what they cost.
+    """
 
     shard: str
     records: int
@@ -66,6 +76,19 @@ class ShardReceipt:
     replayed: int
     tokens: Usage
     cost_usd: float
+    failed_tries: int
+    beside: Usage
+    beside_usd: float
+
+    @property
+    def all_tokens(self) -> Usage:
+        """All that was paid for, as `privasis cost` has it."""
+        return self.tokens + self.beside
+
+    @property
+    def bill_usd(self) -> float:
+        """What all of it cost."""
+        return self.cost_usd + self.beside_usd
 
 
 def worth_another_try(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
@@ -143,6 +166,7 @@ async def outcomes_of(
 
 def receipt_of(shard: ShardRange, outcomes: Sequence[Paid | Reject], replayed: int) -> ShardReceipt:
     """Count what a shard's chains have ended in, and what they took."""
+    meter = METER.get()
     kinds = Counter(each.outcome if isinstance(each, Reject) else "kept" for each in outcomes)
     return ShardReceipt(
         shard=shard.name,
@@ -153,6 +177,9 @@ def receipt_of(shard: ShardRange, outcomes: Sequence[Paid | Reject], replayed: i
         replayed=replayed,
         tokens=sum((each.spent.tokens for each in outcomes), Usage()),
         cost_usd=sum(each.spent.cost_usd for each in outcomes),
+        failed_tries=meter.failed_tries,
+        beside=meter.tokens,
+        beside_usd=meter.cost_usd(),
     )
 
 
@@ -172,12 +199,9 @@ def summary_of(
         for step, spent in outcome.spent.steps.items():
             steps.setdefault(step_kind(step), Counter()).update({"calls": spent.calls, **asdict(spent.usage)})
     meter = METER.get()
-    costs, embedding_costs = (
-        {model: partial(cost, price=price) for model, price in prices.items()}
-        for prices in (meter.prices, meter.embedding_prices)
-    )
+    embedding_costs = {model: partial(cost, price=price) for model, price in meter.embedding_prices.items()}
     beside = [
-        Spending.of(model, FAILED_TRIES, meter.failed[model], usage, costs.get(model))
+        Spending.of(model, FAILED_TRIES, meter.failed[model], usage, meter.price_at(model, FAILED_TRIES))
         for model, usage in meter.wasted.items()
     ] + [Spending.of(model, EMBEDDING, 0, usage, embedding_costs.get(model)) for model, usage in meter.embedded.items()]
     return ShardSummary(
@@ -191,7 +215,7 @@ def summary_of(
             "quarantined": receipt.quarantined,
             "replayed": receipt.replayed,
             "steps": {step: dict(counts) for step, counts in sorted(steps.items())},
-            "spending": lines_to_json([*spending_of(outcomes, costs, step_kind), *beside]),
+            "spending": lines_to_json([*spending_of(outcomes, meter.price_at, step_kind), *beside]),
             "prices": {model: price.model_dump() for model, price in (meter.embedding_prices | meter.prices).items()},
             **notes,
         },

@@ -1,14 +1,15 @@
 """The whole chain of one record: from its place in the population to a row, or to a reject with its reason."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from infra.llm.types import Backend, Embedder, Reply, ReplyUnusable, Request, RequestRejected, Usage
-from tasks.ask import Asker, StepFailed
+from tasks.ask import Asker, StepFailed, StepSpent
+from tasks.concurrency import both
 from tasks.diversity.words import count_words
 from tasks.events import EventLog, event_key
 from tasks.synthesis import attributes as annotation
@@ -17,11 +18,13 @@ from tasks.synthesis.draws import Draws, draw
 from tasks.synthesis.filters import FILTER_REASONS, Rejection, degenerate, under_age
 from tasks.synthesis.options import Language, language_named
 from tasks.synthesis.outcome import Identity, Outcome, Record, Reject, Spent
-from tasks.synthesis.profile import invent_person
+from tasks.synthesis.profile import Event, Profile, invent_person
 from tasks.synthesis.prompts import PROMPT_SHAS
 from tasks.synthesis.record import TOKENS_PER_WORD, draft_prompt, facts_of, plan_record
 from tasks.synthesis.refine import DiversityPool, Refiner
 from tasks.synthesis.seeds import record_id, rng
+
+SINGLE_SHOT = frozenset({"attributes", "label"})  # one call a record on its finished text, and neither needs the other
 
 F32 = npt.NDArray[np.float32]
 
@@ -35,6 +38,7 @@ class MixedModel:
         cost_usd: what the tokens of some calls cost.
         repeat_penalty: for small models, which loop without.
         forbidden_characters: what its free texts must not contain, where the server can see to that.
+        batch: the same model by its provider's Batch API, at another price, for the steps in ``SINGLE_SHOT``.
     """
 
     backend: Backend
@@ -42,6 +46,17 @@ class MixedModel:
     cost_usd: Callable[[Usage], float]
     repeat_penalty: float | None = None
     forbidden_characters: str = ""
+    batch: "MixedModel | None" = None
+
+    def of_step(self, step: str) -> "MixedModel":
+        """Return the way on which the model is asked at ``step``."""
+        return self.batch if self.batch is not None and step in SINGLE_SHOT else self
+
+    def bill_usd(self, steps: Mapping[str, StepSpent]) -> float:
+        """Return what the calls of some steps cost."""
+        by_batches = sum((spent.usage for step, spent in steps.items() if self.of_step(step) is not self), Usage())
+        own = sum((spent.usage for step, spent in steps.items() if self.of_step(step) is self), Usage())
+        return self.cost_usd(own) + (0.0 if self.batch is None else self.batch.cost_usd(by_batches))
 
 
 class DegenerateText(ReplyUnusable):
@@ -154,10 +169,11 @@ class _Run:
         )
         asked = facts | {"record_type": plan.record_type, "words": config.words, "language": config.language}
         text, trace = await refiner.refine(draft, asked, max_tokens=longest, check=self._acceptable)
-        cold = config.temperatures.extraction
-        found = await annotation.annotate(ask, text, profile, event, most=config.attributes, temperature=cold)
-        groups = await annotation.group(ask, found, cold)
-        label = await annotation.label(ask, text, cold) if self._is_labelled() else None
+        (found, groups), label = await both(
+            lambda: self._annotation(text, profile, event),
+            lambda: self._label(text),
+            at_once=1 if self.model.batch is None else 2,  # one batch takes attributes and label
+        )
         embedding = await self._embed(text)
         await self.chain.pool.add(embedding)
         return Record(
@@ -176,6 +192,22 @@ class _Run:
             prompt_shas=PROMPT_SHAS,
         )
 
+    async def _annotation(
+        self, text: str, profile: Profile, event: Event
+    ) -> tuple[list[annotation.Attribute], list[annotation.Group]]:
+        config, cold = self.chain.config, self.chain.config.temperatures.extraction
+        ask = self._asker_of("attributes")
+        found = await annotation.annotate(ask, text, profile, event, most=config.attributes, temperature=cold)
+        return found, await annotation.group(self.ask, found, cold)
+
+    async def _label(self, text: str) -> tuple[str, str] | None:
+        if not self._is_labelled():
+            return None
+        return await annotation.label(self._asker_of("label"), text, self.chain.config.temperatures.extraction)
+
+    def _asker_of(self, step: str) -> Asker:
+        return replace(self.ask, backend=self.model.of_step(step).backend)
+
     def reject(self, failure: StepFailed) -> Reject:
         """File a chain that could not go on: filtered if its text was no record, quarantined for all else."""
         no_record = failure.step == "draft" and failure.reason in FILTER_REASONS  # JSON can be cut off or refused, too
@@ -189,7 +221,7 @@ class _Run:
 
     def _spent(self) -> Spent:
         steps = dict(self.ask.spent)
-        return Spent(steps, self.model.cost_usd(sum((step.usage for step in steps.values()), Usage())))
+        return Spent(steps, self.model.bill_usd(steps))
 
     def _acceptable(self, text: str) -> str:
         if (rejection := degenerate(text, self.chain.language)) is not None:

@@ -8,7 +8,7 @@ what it reads with the texts that stand in its prompt.
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -110,11 +110,17 @@ class PricedModel:
     Attributes:
         weight: its share of the rows, relative to the other weights.
         cost_usd: what some tokens cost.
+        shares: what part of that is billed at a step; of steps that are not named, all of it.
     """
 
     name: str
     weight: float
     cost_usd: Callable[[Usage], float]
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+    def bill_usd(self, step: str, usage: Usage) -> float:
+        """Return what the tokens of a step cost."""
+        return self.shares.get(step, 1.0) * self.cost_usd(usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +220,12 @@ def estimate(rows: int, rates: Rates, models: Sequence[PricedModel], calls_per_s
         rows=rows,
         steps=steps,
         models=tuple(
-            ModelEstimate(model.name, rows * share, calls * share, model.cost_usd(tokens) * share)
+            ModelEstimate(model.name, rows * share, calls * share, _bill(rates, rows, model) * share)
             for model, share in _shares(models)
         ),
         calls=calls,
         tokens=tokens,
-        cost_usd=_cost(tokens, models),
+        cost_usd=sum(step.cost_usd for step in steps),
         hours=None if calls_per_s is None else calls / calls_per_s / _SECONDS_AN_HOUR,
     )
 
@@ -227,7 +233,7 @@ def estimate(rows: int, rates: Rates, models: Sequence[PricedModel], calls_per_s
 def _step(step: str, rate: StepRate, rows: int, models: Sequence[PricedModel]) -> StepEstimate:
     usage = _usage(rate, rows)
     return StepEstimate(
-        step, round(rate.calls * rows), usage.prompt, usage.cached, usage.completion, _cost(usage, models)
+        step, round(rate.calls * rows), usage.prompt, usage.cached, usage.completion, _cost(step, usage, models)
     )
 
 
@@ -235,9 +241,14 @@ def _usage(rate: StepRate, rows: int) -> Usage:
     return Usage(round(rate.prompt * rows), round(rate.cached * rows), round(rate.completion * rows))
 
 
-def _cost(usage: Usage, models: Sequence[PricedModel]) -> float:
+def _bill(rates: Rates, rows: int, model: PricedModel) -> float:
+    """Add up what a model would cost that did all rows."""
+    return sum(model.bill_usd(step, _usage(rate, rows)) for step, rate in rates.items())
+
+
+def _cost(step: str, usage: Usage, models: Sequence[PricedModel]) -> float:
     """Add up the models, each with its share of the rows: a record is one model's from its first call to its last."""
-    return sum(model.cost_usd(usage) * share for model, share in _shares(models))
+    return sum(model.bill_usd(step, usage) * share for model, share in _shares(models))
 
 
 def _shares(models: Sequence[PricedModel]) -> list[tuple[PricedModel, float]]:

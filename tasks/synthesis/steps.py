@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from tasks.diversity.pool import Reservoir
 from tasks.diversity.shared import SharedPool
 from tasks.events import EventLog
 from tasks.records import RECORDS, REJECTS
-from tasks.shards.mix import surviving
+from tasks.shards.batches import batched
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -126,8 +127,10 @@ async def make_shard(job: SynthesisJob, shard: ShardRange, context: WorkerContex
         async with heartbeat(lease, LEASE_TTL_S):
             with store.journal(lease) as journal:
                 chain = await chain_of(job, context, journal, counted(context))
-                rows = range(shard.start, shard.stop)
-                outcomes = await outcomes_of(shard, rows, surviving(chain.models, chain.run), context, job.in_flight)
+                ledger_of = partial(store.layout.batch_ledger, shard)
+                async with batched(chain.models, job.models, ledger_of, context.batching) as models:
+                    run = models.surviving(replace(chain, models=models).run)
+                    outcomes = await outcomes_of(shard, range(shard.start, shard.stop), run, context, job.in_flight)
             receipt = receipt_of(shard, outcomes, journal.replayed)
             await asyncio.to_thread(
                 store.commit,

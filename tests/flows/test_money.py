@@ -13,7 +13,7 @@ from flows.budget import Budget, BudgetSpent, committed_usd
 from flows.cli import app
 from flows.commands.cost import lines_of
 from flows.config import MixedEngine, Remote, RunConfig, load_run
-from flows.progress import Watch, detail_of
+from flows.progress import Watch, detail_of, pace_of
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from infra.llm.connect import Endpoint, OpenAIEmbedding
@@ -81,7 +81,9 @@ def test_failed_tries_and_embeddings_are_in_the_bill_and_the_bill_is_the_servers
         seen = simulator.statistics()
     folder = tmp_path / "small"
     by_step = {line.group[0]: line for line in lines_of([folder], ["step"])}
-    assert by_step["(failed tries)"].calls == seen.answers["unavailable"]
+    assert by_step["(failed tries)"].failed_tries == seen.answers["unavailable"]
+    assert lines_of([folder], ["dataset"])[0].failed_tries == seen.answers["unavailable"]
+    assert lines_of([folder], ["dataset"])[0].calls == sum(row["calls"] for row in rows_of(config).values())
     assert by_step["(embedding)"].prompt > 0
     everything = lines_of([folder], ["dataset"])[0]
     assert everything.prompt == seen.prompt_tokens
@@ -141,6 +143,15 @@ def test_the_progress_line_tells_cost_and_projection() -> None:
     sums = {"records": 20, "quarantined": 5, "calls": 300, "tokens": 9000, "microdollars": 500_000}
     assert detail_of(sums, 100) == "300 calls, 9,000 tokens, 5 rejected, $0.5000 of about $2.00"
     assert "$" not in detail_of({"records": 20}, 100)
+
+
+def test_the_progress_line_tells_the_rate_of_the_last_minute_and_the_time_to_go() -> None:
+    watch = Watch(Stoppable({}), 600)  # type: ignore[arg-type]
+    assert watch.rows_per_s(0, 100.0) == 0.0
+    assert watch.rows_per_s(30, 110.0) == 3.0
+    assert watch.rows_per_s(90, 165.0) == (90 - 30) / (165 - 110)  # what came before the last minute does not count
+    assert pace_of(3.0, 600 - 90) == ", 180.0 a minute, 3 minutes to go"
+    assert pace_of(0.0, 510) == ""
 
 
 def two_models(first: Simulator, second: Simulator, root: Path, policy: str) -> RunConfig:

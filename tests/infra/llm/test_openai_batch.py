@@ -10,18 +10,21 @@ import pytest
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from infra.llm.batch_ledger import BatchLedger
-from infra.llm.connect import Endpoint
-from infra.llm.openai_batch import BatchBackend
-from infra.llm.types import BackendUnavailable, Message, Reply, Request, RequestRejected
+from infra.llm.connect import Batching, Endpoint
+from infra.llm.openai_batch import BatchBackend, batches_of
+from infra.llm.types import BackendGone, BackendUnavailable, Message, Reply, Request, RequestRejected
 
 
 def ask(number: int, **more: Any) -> Request:
     return Request((Message("user", f"Write a note of 20 words, number {number}."),), **more)
 
 
+def endpoint_of(simulator: Simulator) -> Endpoint:
+    return Endpoint(model="simulator", base_url=simulator.base_url, api_key_env=None)
+
+
 def backend_of(simulator: Simulator, ledger: Path) -> BatchBackend:
-    endpoint = Endpoint(model="simulator", base_url=simulator.base_url, api_key_env=None)
-    return BatchBackend(endpoint, ledger, linger_s=0.05, poll_s=0.02)
+    return BatchBackend(endpoint_of(simulator), ledger, Batching(linger_s=0.05, poll_s=0.02))
 
 
 async def answers_to(backend: BatchBackend, count: int) -> list[Reply]:
@@ -96,6 +99,11 @@ async def test_who_comes_back_after_a_kill_gets_the_batch_that_was_sent(ledger: 
         assert simulator.statistics().requests == 10
 
 
+def rename(ledger: Path, other: str) -> None:
+    (number,) = BatchLedger(ledger).ids()
+    ledger.write_text(ledger.read_text().replace(number, other))
+
+
 def forget_the_number(ledger: Path) -> str:
     (number,) = BatchLedger(ledger).ids()
     ledger.write_text(ledger.read_text().replace(f'"id": "{number}"', '"id": null'))
@@ -131,7 +139,7 @@ async def test_a_cancelled_batch_stops_and_what_it_had_answered_is_used(ledger: 
             await asyncio.sleep(0.7)
             for each in asked:
                 each.cancel()
-            await backend.cancel()
+        await batches_of(endpoint_of(simulator), ledger, cancel=True)
         await asyncio.sleep(0.5)
         stopped_at = simulator.statistics().requests
         await asyncio.sleep(0.5)
@@ -140,3 +148,23 @@ async def test_a_cancelled_batch_stops_and_what_it_had_answered_is_used(ledger: 
             assert len(await answers_to(again, 20)) == 20
         seen = simulator.statistics()
     assert seen.requests == seen.bodies == 20
+
+
+async def test_a_batch_that_the_server_has_cleared_away_goes_out_again(simulator: Simulator, ledger: Path) -> None:
+    request = ask(3)
+    async with backend_of(simulator, ledger) as first:
+        before = await first.complete(request)
+    rename(ledger, "batch-of-last-year")
+    async with backend_of(simulator, ledger) as second:
+        assert (await second.complete(request)).text == before.text
+    assert len(BatchLedger(ledger).ids()) == 2
+    assert [batch.status for batch in await batches_of(endpoint_of(simulator), ledger, cancel=False)] == ["completed"]
+
+
+async def test_whoever_asks_after_the_key_was_refused_is_told_so_at_once(ledger: Path) -> None:
+    with start(SimulatorConfig()) as simulator:
+        gone = endpoint_of(simulator).model_copy(update={"base_url": f"{simulator.base_url}/nowhere"})
+        async with BatchBackend(gone, ledger, Batching(linger_s=0.05, poll_s=0.02)) as backend:
+            for _ in range(2):
+                with pytest.raises(BackendGone, match="base URL"):
+                    await backend.complete(ask(0))
