@@ -25,8 +25,13 @@ from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tasks.diversity.pool import Reservoir
-from tasks.evaluation.choice import BaselineSanitizer, ModelSanitizer, OutputsSanitizer, PresidioSanitizer
-from tasks.evaluation.config import EvaluationConfig
+from tasks.evaluation.choice import (
+    BaselineSanitizer,
+    ModelSanitizer,
+    OutputsSanitizer,
+    PresidioSanitizer,
+    ServedSanitizer,
+)
 from tasks.evaluation.figures import Scores, by_set
 from tasks.evaluation.splits import read_splits
 from tasks.evaluation.steps import EvaluationJob, evaluate_shard, ids_to_judge, input_hashes
@@ -40,12 +45,11 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    sanitizer: BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | MixedEngine = Field(
-        description="a baseline, a file of outputs, or Presidio; a model is asked by one prompt"
+    sanitizer: BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | ServedSanitizer | MixedEngine = Field(
+        description="a baseline, a file of outputs, Presidio, or a service; a model is asked by one prompt"
     )
     evaluator: MixedEngine
     second: MixedEngine | None = Field(default=None, description="asked which guess is closer, too")
-    config: EvaluationConfig = EvaluationConfig()
     only_tests: bool = Field(description="only triplets that `privasis split` has set aside for a test")
 
     def serving(self, run: RunConfig) -> RunConfig:
@@ -85,7 +89,7 @@ def evaluation_job(run: RunConfig, asked: Asked, models: tuple[MixEntry, ...]) -
         root=run.root.resolve(),
         dataset=run.dataset,
         seed=run.seed,
-        config=asked.config,
+        config=run.evaluation,
         sanitizer=sanitizer,
         evaluator=evaluator,
         second=second,

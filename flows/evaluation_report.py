@@ -10,7 +10,8 @@ from infra.shards.store import StageStore
 from tasks.evaluation.report.page import evaluation_page
 from tasks.evaluation.report.view import EvaluationView, failed_records
 from tasks.evaluation.splits import read_splits
-from tasks.evaluation.steps import EvaluationJob, evaluations_of
+from tasks.evaluation.steps import EvaluationJob
+from tasks.evaluation.store.steps import evaluations_of
 
 
 @dataclass(frozen=True, slots=True)

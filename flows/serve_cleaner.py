@@ -37,6 +37,11 @@ class Served:
         self._ready, self._ready_until = False, float("-inf")
         self._asking = asyncio.Lock()
 
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._cleaner.backend.model
+
     async def clean(self, items: Sequence[CleanItem], deadline: float) -> list[CleanAnswer | Failure]:
         """Clean each; what is not done by ``deadline`` has failed."""
 

@@ -80,6 +80,22 @@ class Asker:
             step, messages, None, temperature, max_tokens, lambda reply: check(check_free_text(reply)), invents=True
         )
 
+    async def reply(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        check: Callable[[Reply], T],
+    ) -> T:
+        """Ask for free text and return ``check`` of the reply as it came, which is the only check there is.
+
+        Raises:
+            StepFailed: no attempt gave a reply that ``check`` accepts.
+        """
+        return await self._ask(step, messages, None, temperature, max_tokens, check, invents=False)
+
     async def json(
         self,
         step: str,

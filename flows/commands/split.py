@@ -18,8 +18,10 @@ from tasks.report.formats import count, fixed, percent
 PIPELINE = "triplets"  # the sanitizer whose full success tells the vanilla from the hard test
 
 
-def run(flags: RunFlags, test: float, validation: float, seed: int, evaluation: str | None) -> None:
-    """Split the finished triplets of a data set.
+def run(
+    flags: RunFlags, test: float | None, validation: float | None, seed: int | None, evaluation: str | None
+) -> None:
+    """Split the finished triplets of a data set; what is not said here is as the run file has it.
 
     Raises:
         ConfigError: the shares leave nothing, there are no triplets, or several evaluations to choose from.
@@ -27,9 +29,15 @@ def run(flags: RunFlags, test: float, validation: float, seed: int, evaluation: 
     config = run_of(flags)
     from flows.split import split, split_job
 
-    if test + validation >= 1:
-        raise ConfigError(f"--test {test:g} and --validation {validation:g} leave nothing to train on")
-    job = split_job(config, SplitConfig(test=test, validation=validation, seed=seed))
+    said = {
+        name: value for name, value in (("test", test), ("validation", validation), ("seed", seed)) if value is not None
+    }
+    shares = config.splits.model_dump() | said
+    if shares["test"] + shares["validation"] >= 1:
+        raise ConfigError(
+            f"--test {shares['test']:g} and --validation {shares['validation']:g} leave nothing to train on"
+        )
+    job = split_job(config, SplitConfig(**shares))
     evaluations = _evaluations(config, evaluation)
     report = split(job, evaluations)
     if not report.shards:
@@ -45,7 +53,7 @@ def run(flags: RunFlags, test: float, validation: float, seed: int, evaluation: 
 
 
 def _evaluations(config: RunConfig, name: str | None) -> StageStore | None:
-    from tasks.evaluation.steps import evaluations_of
+    from tasks.evaluation.store.steps import evaluations_of
 
     found = evaluations_of(config.root.resolve(), config.dataset, PIPELINE)
     if name is not None:

@@ -11,9 +11,15 @@ from flows.commands.flags import RunFlags, takes_run_flags
 @takes_run_flags(without=(*MAKING, "in_flight", "workers"))
 def split(
     flags: RunFlags,
-    test: Annotated[float, Option(min=0.001, max=0.999, help="Share of people set aside for the two tests.")] = 0.1,
-    validation: Annotated[float, Option(min=0, max=0.999, help="Share of people for validation.")] = 0.05,
-    split_seed: Annotated[int, Option(min=0, help="Another seed draws other people for the tests.")] = 0,
+    test: Annotated[
+        float | None, Option(min=0.001, max=0.999, help="Share of people set aside for the two tests; else 0.1.")
+    ] = None,
+    validation: Annotated[
+        float | None, Option(min=0, max=0.999, help="Share of people for validation; else 0.05.")
+    ] = None,
+    split_seed: Annotated[
+        int | None, Option(min=0, help="Another seed draws other people for the tests; else 0.")
+    ] = None,
     evaluation: Annotated[
         str | None,
         Option(
@@ -28,6 +34,7 @@ def split(
     \b
     privasis split -c run.toml
     privasis evaluate cleaner -c run.toml      judges what is set aside for tests
+    privasis split -c run.toml --test 0.2      the shares can stand in the run file, too: [splits]
     privasis split -c run.toml                 now knows the vanilla from the hard test
     """  # noqa: D301 - \b keeps the lines apart
     from flows.commands import split as command

@@ -44,7 +44,7 @@ def _begun(home: Path) -> set[str]:
 
 def _evaluations(home: Path) -> list[StageStore]:
     """Return the evaluations, each of which has a folder of its own, like a data set."""
-    from tasks.evaluation.steps import FOLDER, evaluations_store
+    from tasks.evaluation.store.steps import FOLDER, evaluations_store
 
     folder = home / FOLDER
     names = sorted(each.name for each in folder.iterdir() if _begun(each)) if folder.is_dir() else []

@@ -84,9 +84,14 @@ def identify(config: CausalLmConfig) -> str:
     if config.model in KNOWN_MODELS or path.is_file():
         return f"{path.name}@sha256:{dequantized(config.model)[1]}"
     if path.is_dir():
-        return f"{path.resolve().name}@sha256:{_weights_sha256(path)}"
+        return f"{_folder_name(path.resolve())}@sha256:{_weights_sha256(path)}"
     commit = _from_pretrained(AutoConfig, _source(config.model), config.revision)._commit_hash
     return f"{config.model}@{commit or config.revision}"
+
+
+def _folder_name(folder: Path) -> str:
+    """Name a folder of weights; training runs keep theirs in ``model``, which would tell nothing."""
+    return folder.parent.name if folder.name == "model" else folder.name
 
 
 def load_tokenizer(model: str, revision: str | None = None) -> PreTrainedTokenizerBase:

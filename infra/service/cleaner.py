@@ -27,6 +27,11 @@ class Failure:
 class ServedCleaner(Protocol):
     """Cleans the texts of requests."""
 
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        ...
+
     async def clean(self, items: Sequence[CleanItem], deadline: float) -> list[CleanAnswer | Failure]:
         """Return what became of each item by ``deadline`` (of the event loop's clock), in order; never raises."""
         ...

@@ -85,10 +85,11 @@ class BatchAnswer(_Frozen):
 
 
 class Health(_Frozen):
-    """Whether the service lives (it answers) and is ready (its model does)."""
+    """Whether the service lives (it answers) and is ready (its model does), and which model that is."""
 
     live: Literal[True] = True
     ready: bool
+    model: str
 
 
 def too_much(item: CleanItem, limits: ServiceLimits) -> str | None:

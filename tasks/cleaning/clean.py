@@ -107,7 +107,7 @@ class Cleaner:
                 return in_place_of(text, check_clean(core, reply, prompt_words=prompt_words))
             except ReplyUnusable as error:
                 failure = CleaningFailed(error.reason, str(error))
-                if reply.finish_reason == "length":
+                if error.reason == "cut_off":  # and not beyond all measure
                     most_tokens = min(2 * most_tokens, max(most_tokens, self.config.context_tokens // 2))
                 temperature = max(temperature, _WARMER)
         raise failure

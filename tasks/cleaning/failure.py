@@ -1,7 +1,7 @@
 """Why a text was not cleaned: nothing is passed on then."""
 
 _ADVICE = {
-    "cut_off": "the model's token limit ended its answer",
+    "cut_off": "the model wrote until its token limit: it has not learnt to stop, or writes more than the text",
     "empty_reply": "the model answered nothing",
     "empty_chunk": "the model left nothing of the text",
     "refusal": "the model refused",

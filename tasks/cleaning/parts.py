@@ -2,9 +2,10 @@
 
 from tasks.cleaning.config import MOST_TOLD_BYTES, CleaningConfig
 from tasks.cleaning.failure import CleaningFailed
-from tasks.evaluation.sanitizers import SPARE_TOKENS, TOKENS_A_BYTE
 from tasks.sanitization.chunks import Chunk, decompose
 
+SPARE_TOKENS = 256
+TOKENS_A_BYTE = 0.4  # of UTF-8; texts of most scripts take 0.25 to 0.35
 _LIMITS = (2048, 1024, 512, 256, 128)  # code points, longest first: what ``decompose`` takes
 _FRAME_TOKENS = 160  # of the prompt beside instruction and text, chat template included
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from infra.llm.types import Reply, ReplyUnusable
 from tasks.cleaning.diff import has_word, words
+from tasks.line_ends import with_line_ends_of
 from tasks.sanitization.edits import check_edit
 from tasks.sanitization.occurrences import Found
 from tasks.synthesis.replies import check_complete
@@ -70,6 +71,8 @@ def check_clean(before: str, reply: Reply, *, prompt_words: int) -> str:
             a surrogate pair, has grown or shrunk too much, has no word of the text, or the server did not read all that
             it was sent; ``reason`` says which.
     """
+    if reply.finish_reason == "length":  # more room would not help what is too long already
+        _check_growth(len(words(before)), len(words(reply.text)))
     check_complete(reply)
     if 0 < reply.usage.prompt < prompt_words // 2:
         raise PromptCut(f"{reply.usage.prompt} tokens were read of a prompt of {prompt_words} words")
@@ -89,9 +92,13 @@ def _words(text: str) -> set[str]:
     return {text[start:stop].casefold() for start, stop in words(text) if has_word(text[start:stop])}
 
 
-def _check_length(before: int, after: int) -> None:
+def _check_growth(before: int, after: int) -> None:
     if after > MOST_GROWTH * before + SPARE_WORDS:
         raise TextGrown(f"{after} words and signs in place of {before}")
+
+
+def _check_length(before: int, after: int) -> None:
+    _check_growth(before, after)
     if after < LEAST_LEFT * (before - SPARE_WORDS):
         raise TextShrunk(f"{after} words and signs in place of {before}")
 
@@ -109,9 +116,6 @@ def _normalised(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip("\ufeff \t\n")
 
 
-_LONE_LINE_FEED = re.compile(r"(?<!\r)\n")
-
-
 def in_place_of(before: str, after: str) -> str:
     r"""Return ``after`` with the white space around ``before`` and its kind of line ends, which models drop.
 
@@ -119,6 +123,4 @@ def in_place_of(before: str, after: str) -> str:
     """
     core = before.strip()
     lead = len(before) - len(before.lstrip())
-    if "\r" in before and not _LONE_LINE_FEED.search(before):
-        after = after.replace("\n", "\r\n" if "\r\n" in before else "\r")
-    return before[:lead] + after + before[lead + len(core) :]
+    return before[:lead] + with_line_ends_of(before, after) + before[lead + len(core) :]

@@ -9,6 +9,9 @@ from tasks.synthesis.attributes import Attribute
 RECORD_COLUMNS = ("record_id", "domain", "attributes")
 TRIPLET_COLUMNS = ("record_id", "index", "language", "text", "instruction", "sanitized", "targets", "retained")
 
+Place = tuple[str, int]
+"""A fact that was to go: id of the record, and its number among the targets of the case."""
+
 SHORT = 2  # code points; such values stand in most texts by chance
 
 

@@ -1,12 +1,12 @@
 """The evaluation of a record: its clean text, then every fact that was to go and every one that was to stay."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from infra.llm.types import Reply, Request, Usage
 from tasks.ask import Asker
 from tasks.concurrency import map_bounded
-from tasks.evaluation.case import Case, Fact
+from tasks.evaluation.case import Case, Fact, Place
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.leaks import JudgedTarget, judge_target
 from tasks.evaluation.outcome import Evaluation
@@ -30,6 +30,7 @@ class EvaluationChain:
         second: another evaluator, asked which guess is closer wherever the first one is.
         log: the shard's journal: what stands there is not asked again.
         transcript: called with each request and reply.
+        originals: what the evaluator has guessed from original texts already, for another sanitizer: not asked again.
     """
 
     run_seed: int
@@ -40,6 +41,7 @@ class EvaluationChain:
     second: MixedModel | None
     log: EventLog
     transcript: Callable[[Request, Reply], None] | None = None
+    originals: Mapping[Place, str] = field(default_factory=dict)
 
     async def run(self, case: Case) -> Evaluation:
         """Judge one record.
@@ -81,6 +83,7 @@ class EvaluationChain:
                 fact,
                 sanitized=sanitized,
                 original=case.text,
+                original_guess=self.originals.get((case.record_id, number)),
                 draw=rng(self.run_seed, case.record_id, f"closer-{number}"),
                 temperature=self.config.temperature,
             )

@@ -72,8 +72,25 @@ class ModelSanitizer(BaseModel):
         return self.entry.endpoint.model
 
 
+class ServedSanitizer(BaseModel):
+    """A cleaner that `privasis serve` serves, with all that it refuses to pass on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["served"] = "served"
+    url: str = Field(pattern=r"^https?://[^\s/]+", description="as `privasis serve` tells it")
+    model: str = Field(min_length=1, description="that it cleans with, as it says itself")
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables: the model's name, with the beginning of the hash of its weights."""
+        name, _, digest = self.model.partition("@")
+        return f"{name}-{digest.rpartition(':')[2][:8]}" if digest else name
+
+
 AnySanitizer = Annotated[
-    BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | ModelSanitizer, Field(discriminator="kind")
+    BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | ModelSanitizer | ServedSanitizer,
+    Field(discriminator="kind"),
 ]
 
 

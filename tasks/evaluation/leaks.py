@@ -42,6 +42,7 @@ async def judge_target(
     *,
     sanitized: str,
     original: str,
+    original_guess: str | None = None,
     draw: np.random.Generator,
     temperature: float,
 ) -> JudgedTarget:
@@ -57,6 +58,7 @@ async def judge_target(
         fact: what was to go.
         sanitized: the text it was to go from, after.
         original: the text before.
+        original_guess: what the evaluator is known to guess from that; None to ask.
         draw: decides which guess is shown first, to both evaluators alike.
         temperature: of the evaluators.
     """
@@ -67,7 +69,9 @@ async def judge_target(
         found = replace(found, guess=await guess(ask, f"guess-target-{number}", sanitized, fact, temperature))
         if found.guess == fact.value:
             return replace(found, outcome="inference")
-        found = replace(found, original_guess=await guess(ask, f"original-{number}", original, fact, temperature))
+        if original_guess is None:
+            original_guess = await guess(ask, f"original-{number}", original, fact, temperature)
+        found = replace(found, original_guess=original_guess)
         return await _proximity(found, ask, second, number, draw, temperature)
     except StepFailed as failure:
         return replace(found, reason=f"{failure.step}: {failure.reason}")

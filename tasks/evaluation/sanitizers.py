@@ -3,19 +3,19 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
+import orjson
+
 from infra.llm.types import Reply, Request, Usage
 from tasks.ask import Asker, StepFailed
+from tasks.cleaning.parts import reply_tokens
+from tasks.cleaning.reply import check_clean, in_place_of
 from tasks.evaluation.baselines import mask_spans
 from tasks.evaluation.case import Case
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.prompts import SANITIZE
-from tasks.events import EventLog
+from tasks.events import EventLog, event_key
 from tasks.synthesis.chain import MixedModel
 from tasks.synthesis.outcome import Spent
-
-SPARE_TOKENS = 256
-TOKENS_A_BYTE = 0.4  # of UTF-8; texts of most scripts take 0.25 to 0.35
-
 
 UNPAID = Spent({}, 0.0)
 
@@ -59,6 +59,27 @@ def from_spans(find: Callable[[str], Awaitable[Iterable[tuple[int, int]]]]) -> S
     return sanitize
 
 
+def served(clean: Callable[[str, str], Awaitable[Output]], model: str, log: EventLog) -> Sanitizer:
+    """Return a sanitizer that hands each text and its request to a cleaner elsewhere; what it gave is in ``log``.
+
+    Args:
+        clean: called with text and request.
+        model: that it cleans with.
+        log: of what was answered: it is not asked for again.
+    """
+
+    async def sanitize(case: Case) -> Output:
+        async def produce() -> bytes:
+            output = await clean(case.text, case.instruction)
+            return orjson.dumps([output.text, output.failure])
+
+        key = event_key(case.record_id, "served", model, case.text, case.instruction)
+        text, failure = orjson.loads(await log.once(key, produce))
+        return Output(text, failure)
+
+    return sanitize
+
+
 def zero_shot(
     model: MixedModel,
     run_seed: int,
@@ -68,7 +89,7 @@ def zero_shot(
 ) -> Sanitizer:
     """Return a sanitizer that asks ``model`` by one prompt: a trained cleaner, or any other.
 
-    It fails closed: an empty, refused or cut-off answer is no output.
+    It fails closed by the very rules of ``privasis clean``: what that would not pass on is no output here.
     """
 
     async def sanitize(case: Case) -> Output:
@@ -80,14 +101,17 @@ def zero_shot(
             attempts=config.attempts,
             transcript=transcript,
         )
+        core = case.text.strip()
+        messages = SANITIZE.render(instruction=case.instruction, text=core)
+        prompt_words = sum(len(message.content.split()) for message in messages)
         text, failure = None, None
         try:
-            text = await ask.text(
+            text = await ask.reply(
                 "sanitize",
-                SANITIZE.render(instruction=case.instruction, text=case.text),
+                messages,
                 temperature=config.sanitizer_temperature,
-                max_tokens=SPARE_TOKENS + int(TOKENS_A_BYTE * len(case.text.encode("utf-8", "surrogatepass"))),
-                check=str,
+                max_tokens=reply_tokens(core),
+                check=lambda reply: in_place_of(case.text, check_clean(core, reply, prompt_words=prompt_words)),
             )
         except StepFailed as failed:
             failure = failed.reason

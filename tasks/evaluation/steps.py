@@ -2,10 +2,9 @@
 
 import asyncio
 import hashlib
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from prefect import task
@@ -21,26 +20,25 @@ from infra.shards.heartbeat import heartbeat
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
-from tasks.evaluation.baselines import baseline_text
 from tasks.evaluation.case import RECORD_COLUMNS, TRIPLET_COLUMNS, Case, EmptyValue
 from tasks.evaluation.chain import EvaluationChain
-from tasks.evaluation.choice import (
-    AnySanitizer,
-    BaselineSanitizer,
-    ModelSanitizer,
-    OutputsSanitizer,
-    PresidioSanitizer,
-    sha256_of,
-)
+from tasks.evaluation.choice import AnySanitizer, ModelSanitizer, OutputsSanitizer, ServedSanitizer
 from tasks.evaluation.config import EvaluationConfig
+from tasks.evaluation.opening.steps import opened
 from tasks.evaluation.outcome import tables
-from tasks.evaluation.outputs import read_outputs
-from tasks.evaluation.prompts import PROMPT_SHAS
-from tasks.evaluation.sanitizers import from_spans, from_texts, zero_shot
+from tasks.evaluation.prompts import GUESS, PROMPT_SHAS
+from tasks.evaluation.sanitizers import zero_shot
 from tasks.evaluation.splits import TESTS
 from tasks.evaluation.splitting.steps import splits_store
+from tasks.evaluation.store.steps import (
+    ORIGINALS,
+    TABLES,
+    evaluation_name,
+    evaluations_of,
+    evaluations_store,
+    original_guesses,
+)
 from tasks.events import EventLog
-from tasks.records import EVALUATIONS
 from tasks.sanitization.steps import triplets_store
 from tasks.shards.steps import (
     RETRIES,
@@ -56,12 +54,7 @@ from tasks.shards.steps import (
 from tasks.synthesis.outcome import Reject
 from tasks.synthesis.steps import records_store
 
-STAGE = "evaluations"
-STAGE_VERSION = 1  # raise it when the code makes other rows of the same replies: finished shards become stale
-TABLES = {"evaluations": EVALUATIONS}
-FOLDER = "evaluations"  # of a data set; holds a folder an evaluation
-
-_NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+STAGE_VERSION = 2  # raise it when the code makes other rows of the same replies: finished shards become stale
 
 
 class EvaluationJob(BaseModel):
@@ -97,6 +90,7 @@ class EvaluationJob(BaseModel):
         models = {"evaluator": self.evaluator, "second": self.second}
         if isinstance(self.sanitizer, ModelSanitizer):
             models["sanitizer"] = self.sanitizer.entry
+        served = {"served": self.sanitizer.model} if isinstance(self.sanitizer, ServedSanitizer) else {}
         return spec_hash(
             self.config,
             {
@@ -106,27 +100,21 @@ class EvaluationJob(BaseModel):
                 "prompts": PROMPT_SHAS,
                 "schemas": {name: str(schema) for name, schema in TABLES.items()},
                 "stage_version": STAGE_VERSION,
+                **served,
             },
         )
 
 
-def evaluation_name(sanitizer: str, evaluator: str) -> str:
-    """Return the folder's name of an evaluation, such as ``triplets-by-gpt-oss-120b``."""
-    return "-by-".join(_NOT_A_NAME.sub("-", name).strip("-._") or "unnamed" for name in (sanitizer, evaluator))
-
-
-def evaluations_store(root: Path, dataset: str, name: str) -> StageStore:
-    """Return the store of one evaluation: each has a folder of its own, like a data set."""
-    return StageStore(root / dataset / FOLDER, name, STAGE, TABLES, id_column="record_id")
-
-
-def evaluations_of(root: Path, dataset: str, sanitizer: str | None = None) -> dict[str, StageStore]:
-    """Return the evaluations of a data set that have something finished, by name; all, or those of one sanitizer."""
-    folder = root / dataset / FOLDER
-    names = sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
-    wanted = evaluation_name(sanitizer, "").removesuffix("unnamed") if sanitizer else ""
-    stores = {name: evaluations_store(root, dataset, name) for name in names if name.startswith(wanted)}
-    return {name: store for name, store in stores.items() if store.manifest.shards()}
+def _asked(job: EvaluationJob) -> str:
+    """Fingerprint what decides a guess from an original text beside that text and the fact."""
+    return spec_hash(
+        job.config.model_copy(update={"sanitizer_temperature": EvaluationConfig().sanitizer_temperature}),
+        {
+            "seed": job.seed,
+            "evaluator": [job.evaluator.endpoint.model, job.evaluator.model_dump(exclude={"endpoint"})],
+            "prompt": GUESS.sha,
+        },
+    )
 
 
 def input_hashes(job: EvaluationJob, shard: ShardRange) -> Mapping[str, str]:
@@ -203,8 +191,12 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
             # The hashes before the rows: were these replaced in between, the shard would be made again, never believed.
             inputs = await asyncio.to_thread(input_hashes, job, shard)
             cases = await asyncio.to_thread(cases_of, job, shard)
+            others = evaluations_of(job.root, job.dataset).values()
+            known = await asyncio.to_thread(
+                original_guesses, others, shard, triplets=inputs["triplets"], asked=_asked(job)
+            )
             with store.journal(lease) as journal:
-                chain = await _chain(job, context, journal, counted(context))
+                chain = replace(await _chain(job, context, journal, counted(context)), originals=known)
                 outcomes = await outcomes_of(shard, cases, chain.run, context, job.in_flight)
             judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: no record is rejected here
             receipt = receipt_of(shard, judged, journal.replayed)
@@ -217,7 +209,9 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
                 len(cases),
                 spec_hash=job.spec_hash(),
                 input_hashes=inputs,
-                summary=summary_of(receipt, bills, step_kind=lambda step: step.partition("-")[0]),
+                summary=summary_of(
+                    receipt, bills, step_kind=lambda step: step.partition("-")[0], **{ORIGINALS: _asked(job)}
+                ),
             )
     return receipt
 
@@ -225,60 +219,16 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
 async def _chain(
     job: EvaluationJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
 ) -> EvaluationChain:
-    entries = [job.evaluator, *([job.second] if job.second else [])]
-    match job.sanitizer:
-        case BaselineSanitizer(baseline=baseline):
-            sanitizer = from_texts(partial(baseline_text, baseline))
-            models = await mixed_models(entries, context)
-        case OutputsSanitizer(path=path, sha256=sha256):
-            outputs = await asyncio.to_thread(_outputs, path, sha256)
-            sanitizer = from_texts(lambda case: outputs[case.record_id])
-            models = await mixed_models(entries, context)
-        case PresidioSanitizer(spacy_model=spacy_model):
-            sanitizer = from_spans(await context.shared(("presidio", spacy_model), partial(_presidio, spacy_model)))
-            models = await mixed_models(entries, context)
-        case ModelSanitizer(entry=entry):
-            models = await mixed_models([*entries, entry], context)
-            sanitizer = zero_shot(models[-1], job.seed, job.config, log, transcript)
+    asked = [job.sanitizer.entry] if isinstance(job.sanitizer, ModelSanitizer) else []
+    models = await mixed_models([job.evaluator, *([job.second] if job.second else []), *asked], context)
+    prompted = partial(zero_shot, models[-1], job.seed, job.config, log, transcript)
     return EvaluationChain(
         run_seed=job.seed,
         config=job.config,
         sanitizer_name=job.sanitizer.name,
-        sanitizer=sanitizer,
+        sanitizer=await opened(job.sanitizer, context, log, prompted),
         evaluator=models[0],
         second=models[1] if job.second else None,
         log=log,
         transcript=transcript,
     )
-
-
-@asynccontextmanager
-async def _presidio(spacy_model: str) -> AsyncIterator[Callable[[str], Awaitable[Sequence[tuple[int, int]]]]]:
-    """Load Presidio once a process; it looks at one text at a time, in a thread beside the loop.
-
-    Raises:
-        ModelMissing: the spaCy model is not here.
-    """
-    from infra.detectors.presidio import Presidio  # an extra
-
-    presidio = await asyncio.to_thread(Presidio, spacy_model)
-    one_by_one = asyncio.Lock()
-
-    async def find(text: str) -> Sequence[tuple[int, int]]:
-        async with one_by_one:
-            (spans,) = await asyncio.to_thread(presidio, [text], [""])
-        return spans
-
-    yield find
-
-
-@lru_cache(maxsize=2)
-def _outputs(path: Path, sha256: str) -> Mapping[str, str | None]:
-    """Read a file of outputs once a process.
-
-    Raises:
-        SchemaMismatch: it is not the file any more that the run began with.
-    """
-    if (now := sha256_of(path)) != sha256:
-        raise SchemaMismatch(f"{path}: has changed since the run began ({sha256[:12]}, now {now[:12]}): start it again")
-    return read_outputs(path)

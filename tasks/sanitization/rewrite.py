@@ -1,12 +1,12 @@
 """Hiding one target (PV section 3.1, step 3; Algorithm 1 lines 16 to 27): found, put into an instruction, applied."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from tasks.ask import Asker, StepFailed
 from tasks.concurrency import map_bounded
+from tasks.line_ends import with_line_ends_of
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.edits import check_edit
 from tasks.sanitization.occurrences import Found, values_in_chunks
@@ -191,13 +191,4 @@ async def _applied(
             may_be_empty=target.label == "drop",
             temperature=config.cold,
         )
-    return how, before[:lead] + _with_line_ends_of(core, after) + before[lead + len(core) :]
-
-
-_LONE_LINE_FEED = re.compile(r"(?<!\r)\n")
-
-
-def _with_line_ends_of(before: str, after: str) -> str:
-    if "\r" not in before or _LONE_LINE_FEED.search(before):
-        return after
-    return _LONE_LINE_FEED.sub("\r\n" if "\r\n" in before else "\r", after)
+    return how, before[:lead] + with_line_ends_of(core, after) + before[lead + len(core) :]

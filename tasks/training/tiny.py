@@ -15,7 +15,7 @@ def tiny_qwen3(tokenizer: PreTrainedTokenizerBase, seed: int) -> Qwen3ForCausalL
             num_hidden_layers=2,
             num_attention_heads=4,
             num_key_value_heads=2,
-            head_dim=16,
+            head_dim=32,  # the smallest that vLLM has kernels for
             max_position_embeddings=8192,
             tie_word_embeddings=True,
             bos_token_id=tokenizer.bos_token_id,

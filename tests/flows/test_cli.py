@@ -36,7 +36,7 @@ COMMANDS = (
     "split",
     "evaluate cleaner",
     "evaluate nap2",
-    "evaluate chunk-size",
+    "study chunk-size",
     "train cleaner",
     "export",
     "clean",
@@ -48,6 +48,8 @@ COMMANDS = (
     "surprise mask",
     "surprise explain",
     "surprise route",
+    "corpus code-pii",
+    "corpus code-quirks",
     "doctor",
     "init",
 )

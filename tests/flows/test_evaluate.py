@@ -17,7 +17,8 @@ from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from tasks.diversity.pool import Reservoir
 from tasks.evaluation.choice import BaselineSanitizer
-from tasks.evaluation.steps import evaluations_store, make_evaluations
+from tasks.evaluation.steps import make_evaluations
+from tasks.evaluation.store.steps import evaluations_store
 from tasks.sanitization.steps import make_triplets
 from tests.flows.conftest import MadeSet
 

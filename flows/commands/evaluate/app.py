@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option, Typer
 
+from flows.commands.evaluate.measured_app import extraction, quirks, utility
 from flows.commands.flags import RunFlags, takes_run_flags
 
 evaluate_app = Typer(no_args_is_help=True, help="Judge what sanitizers leak and what they keep.")
@@ -33,8 +34,8 @@ def cleaner(
         str,
         Option(
             help="triplets (what the pipeline made), untouched, empty, masked (baselines), presidio or"
-            " presidio:SPACY_MODEL (masks what it finds), a .parquet or .jsonl file with record_id and sanitized, or"
-            " model:MODEL, asked by one prompt.",
+            " presidio:SPACY_MODEL (masks what it finds), a .parquet or .jsonl file with record_id and sanitized, the"
+            " address of a `privasis serve`, or model:MODEL, asked by one prompt.",
         ),
     ] = "triplets",
     evaluator: Evaluator = None,
@@ -57,6 +58,7 @@ def cleaner(
     privasis evaluate cleaner -c run.toml --sanitizer untouched
     privasis evaluate cleaner -c run.toml --sanitizer outputs.parquet --evaluator openai:gpt-oss-120b
     privasis evaluate cleaner -c run.toml --sanitizer model:openai:cleaner-4b
+    privasis evaluate cleaner -c run.toml --sanitizer http://127.0.0.1:8080    a cleaner that `privasis serve` serves
     """  # noqa: D301 - \b keeps the lines apart
     from flows.commands.evaluate import cleaner as command
 
@@ -88,22 +90,5 @@ def nap2(
     command.run(flags, file, columns, evaluator, as_json=json)
 
 
-@evaluate_app.command("chunk-size")
-@takes_run_flags(without=MAKING)
-def chunk_size(
-    flags: RunFlags,
-    sizes: Annotated[str, Option(metavar="N,N,...", help="Most characters of a chunk.")] = "128,256,512,1024,2048",
-    sanitized_by: Annotated[
-        str | None, Option(metavar="MODEL", help="Who sanitizes, where it is not all models of the run file.")
-    ] = None,
-    evaluator: Evaluator = None,
-    json: Json = False,
-) -> None:
-    """Sanitize the records of a data set at several chunk sizes and judge each (PV Figure 5). Resumes.
-
-    \b
-    privasis evaluate chunk-size -c run.toml --evaluator openai:gpt-oss-120b
-    """  # noqa: D301
-    from flows.commands.evaluate import chunk_size as command
-
-    command.run(flags, sizes, sanitized_by, evaluator, as_json=json)
+for measured in (extraction, quirks, utility):
+    evaluate_app.command()(measured)

@@ -8,8 +8,9 @@ from typing import get_args
 from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
 from flows.config import ConfigError, MixedEngine, RunConfig
+from infra.service.client import served_model
 from tasks.evaluation.baselines import BASELINES, Baseline
-from tasks.evaluation.choice import BaselineSanitizer, OutputsSanitizer, PresidioSanitizer
+from tasks.evaluation.choice import BaselineSanitizer, OutputsSanitizer, PresidioSanitizer, ServedSanitizer
 from tasks.evaluation.outputs import OutputsUnusable, check_outputs, read_outputs
 
 FILES = (".parquet", ".jsonl")
@@ -36,19 +37,27 @@ def model_named(run: RunConfig, flags: RunFlags, spec: str | None, flag: str) ->
 
 def sanitizer_named(
     run: RunConfig, flags: RunFlags, spec: str
-) -> BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | MixedEngine:
-    """Return the sanitizer that ``spec`` names: a baseline, a file of outputs, Presidio, or ``model:MODEL``.
+) -> BaselineSanitizer | OutputsSanitizer | PresidioSanitizer | ServedSanitizer | MixedEngine:
+    """Return the sanitizer that ``spec`` names: a baseline, a file, Presidio, an address, or ``model:MODEL``.
 
     Raises:
         ConfigError: nothing of that name.
         ModelMissing: Presidio's spaCy model is not here.
         ModuleNotFoundError: nor is Presidio.
+        BackendUnavailable: no service answers at the address.
     """
+    if spec.startswith(("http://", "https://")):
+        return ServedSanitizer(url=spec, model=served_model(spec))
     if spec.partition(":")[0] == "presidio":
         return _presidio(spec.partition(":")[2])
     for baseline in get_args(Baseline):
         if spec == baseline:
             return BaselineSanitizer(baseline=baseline)
+    if Path(spec).is_dir():
+        raise ConfigError(
+            f"--sanitizer {spec}: a folder: serve it with `privasis serve --model {spec}`, and give the address that"
+            " this tells"
+        )
     if spec.startswith("model:"):
         chosen: OutputsSanitizer | MixedEngine = model_named(run, flags, spec.removeprefix("model:"), "--sanitizer")
     elif Path(spec).suffix in FILES:
@@ -57,7 +66,8 @@ def sanitizer_named(
         chosen = OutputsSanitizer.of(Path(spec))
     else:
         raise ConfigError(
-            f"--sanitizer {spec}: give {', '.join(BASELINES)}, presidio, a file ({', '.join(FILES)}), or model:MODEL"
+            f"--sanitizer {spec}: give {', '.join(BASELINES)}, presidio, a file ({', '.join(FILES)}), the"
+            " address of a `privasis serve`, or model:MODEL"
         )
     if chosen.name in BASELINES:
         raise ConfigError(f"--sanitizer {spec}: {chosen.name!r} is the name of a baseline: give it another name")

@@ -18,7 +18,6 @@ from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.config import ConfigError, MixedEngine, RunConfig
 from infra.llm.connect import MiniLM
-from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.nap2.judge import LeakRatio
 from tasks.evaluation.nap2.rows import Columns, Nap2Row, Nap2Unusable, read_nap2
 from tasks.evaluation.report.paper import PAPER
@@ -77,7 +76,7 @@ def _scored(config: RunConfig, file: Path, columns: Columns, judge: MixedEngine,
         sha256=files.sha256(file.read_bytes()),
         columns=columns,
         seed=config.seed,
-        config=EvaluationConfig(),
+        config=config.evaluation,
         evaluator=planned_job(serving).models[0],
         in_flight=config.in_flight,
     )

@@ -18,7 +18,7 @@ from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.nap2.judge import LeakRatio, Nap2Judge, leak_ratio, nap2_table
 from tasks.evaluation.nap2.rows import Columns, Nap2Row, read_nap2
 from tasks.evaluation.prompts import NEARER_TEXT
-from tasks.evaluation.steps import evaluation_name
+from tasks.evaluation.store.steps import evaluation_name
 from tasks.records import NAP2
 from tasks.shards.steps import MixEntry, counted, mixed_models, outcomes_of, receipt_of, summary_of
 from tasks.synthesis.outcome import Reject

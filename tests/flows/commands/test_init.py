@@ -31,7 +31,7 @@ def test_every_setting_of_every_kind_is_in_it() -> None:
     names = {name for model in models_in(RunConfig) for name in model.model_fields}
     assert {"fault_rate", "base_url", "endpoint", "pool_size", "sexes"} < names
     tables = {"endpoint", "engine", "models", "embedder", "names", "draws", "synthesis", "refinement", "temperatures"}
-    tables |= {"sanitization"}
+    tables |= {"sanitization", "evaluation", "splits"}
     for name in names - tables - {"prompt", "cached", "completion"}:  # a price is one value
         assert any(re.match(rf"(# )*{name} =", line) for line in lines), name
     for name in tables:

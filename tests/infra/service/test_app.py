@@ -28,6 +28,8 @@ TOKEN = "a-token-of-some-length"
 class Obedient:
     """Cleans by taking the name out; ``sleep N``, ``fail R`` and ``bug`` in a text do as they say."""
 
+    model = "obedient"
+
     def __init__(self) -> None:
         self.is_ready = True
         self.at_once = self.most_at_once = 0

@@ -61,6 +61,7 @@ def reply(text: str, finish: FinishReason = "stop", prompt: int = 0) -> Reply:
         (reply(f"{CLEAN}<|im_end|>"), "wrapped"),
         (reply(f"{CLEAN} \ud800"), "invalid_reply"),
         (reply(f"{CLEAN} " + "And then it rained. " * 30), "text_grown"),
+        (reply("utfang pelori " * 100, "length"), "text_grown"),  # as an untrained model writes
         (reply(CLEAN, prompt=12), "prompt_cut"),
     ],
 )
@@ -71,6 +72,13 @@ async def test_what_is_not_the_clean_text_alone_is_not_passed_on(answer: Reply, 
     assert failed.value.reason == reason
     assert len(backend.requests) == CONFIG.attempts
     assert "Karim" not in str(failed.value)  # what reaches logs
+
+
+async def test_an_answer_that_is_too_long_already_gets_no_more_room() -> None:
+    backend = FakeBackend(lambda _: reply("utfang pelori " * 100, "length"))
+    with pytest.raises(CleaningFailed, match="text_grown"):
+        await clean(backend)
+    assert len({request.sampling.max_tokens for request in backend.requests}) == 1
 
 
 async def test_a_refusal_in_unlisted_words_is_no_clean_text_of_a_page() -> None:

@@ -105,7 +105,14 @@ async def test_a_model_is_asked_once_with_request_and_text() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "failure"),
-    [("", "empty_reply"), ("I'm sorry, but I can't help with that request.", "refusal")],
+    [
+        ("", "empty_reply"),
+        ("I'm sorry, but I can't help with that request.", "refusal"),
+        ("Somebody takes something.\n\nNote: I removed the name.", "leaked_markup"),
+        ("```\nSomebody takes something.\n```", "wrapped"),
+        ("ĠÑĭ utfang vex pelori", "text_unrelated"),
+        ("Ana sat down. " * 60, "text_grown"),
+    ],
 )
 async def test_a_model_that_gives_nothing_is_no_success_and_no_leak(answer: str, failure: str) -> None:
     found, _ = await run_zero_shot(answer)

@@ -9,15 +9,18 @@ import pytest
 from flows.config import RunConfig
 from flows.evaluate import Asked, plan_evaluation
 from flows.split import split, split_job
+from infra.llm.fake import FakeBackend
 from infra.llm.types import BackendUnavailable, Request
 from infra.shards.checks import SchemaMismatch
 from infra.shards.ranges import ShardRange
 from infra.shards.verify import verify
 from tasks.evaluation.baselines import MASK
 from tasks.evaluation.choice import OutputsSanitizer, PresidioSanitizer
+from tasks.evaluation.opening.steps import _outputs
 from tasks.evaluation.splits import read_splits
 from tasks.evaluation.splitting.assign import SplitConfig
-from tasks.evaluation.steps import EvaluationJob, _outputs, evaluation_name, evaluations_of, ids_to_judge
+from tasks.evaluation.steps import EvaluationJob, ids_to_judge
+from tasks.evaluation.store.steps import evaluation_name, evaluations_of
 from tests.tasks.evaluation.shards import JUDGE, asked, evaluate, job_of, judge, sanitized
 from tests.tasks.sanitization.records import LETTER
 from tests.tasks.sanitization.shards import FIRST, SECOND, commit_records, made
@@ -76,6 +79,37 @@ async def test_a_shard_cut_off_goes_on_from_its_journal_and_pays_nothing_twice(r
     assert len(ids) == len(set(ids)) == 2
     receipt, rest = await evaluate(run, job, FIRST)
     assert (rest.requests, receipt.replayed) == ([], receipt.calls)
+
+
+def steps_of(backend: FakeBackend) -> set[str]:
+    return {request.tags["step"].partition("-")[0] for request in backend.requests}
+
+
+async def test_what_was_guessed_from_an_original_is_not_asked_again_for_another_sanitizer(
+    run: RunConfig, tmp_path: Path
+) -> None:
+    _, first = await evaluate(run, job_of(run), FIRST)
+    assert steps_of(first) == {"guess", "original", "closer"}
+    before = rows(job_of(run), FIRST)
+    texts = {row["record_id"]: f"{row['sanitized']} P.S." for row in before}
+    other = job_of(run, outputs(tmp_path, **texts))
+    _, second = await evaluate(run, other, FIRST)
+    assert steps_of(second) == {"guess", "closer"}
+    for mine, theirs in zip(rows(other, FIRST), before, strict=True):
+        assert mine["targets"] == theirs["targets"]
+
+
+async def test_guesses_of_another_evaluator_or_of_other_triplets_are_none(run: RunConfig, tmp_path: Path) -> None:
+    await evaluate(run, job_of(run), FIRST)
+    texts = {row["record_id"]: f"{row['sanitized']} P.S." for row in rows(job_of(run), FIRST)}
+    other = job_of(run, outputs(tmp_path, **texts))
+    stranger = other.model_copy(update={"seed": 8})
+    _, backend = await evaluate(run, stranger, FIRST)
+    assert "original" in steps_of(backend)
+    commit_records(run.root, FIRST, LETTER.replace("swollen", "sore"))
+    await made(run, FIRST)
+    _, backend = await evaluate(run, other, FIRST)
+    assert "original" in steps_of(backend)
 
 
 async def test_changed_triplets_make_exactly_their_evaluation_stale(run: RunConfig) -> None:

@@ -1,4 +1,4 @@
-"""``privasis evaluate chunk-size``: the pipeline at several chunk sizes, judged, as a table and a picture."""
+"""``privasis study chunk-size``: the pipeline at several chunk sizes, judged, as a table and a picture."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""``privasis evaluate chunk-size`` where all is judged already: no Prefect, no Ray."""
+"""``privasis study chunk-size`` where all is judged already: no Prefect, no Ray."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from flows.chunk_study import link_records, open_sizes, run_at
 from flows.cli import app
-from flows.commands.evaluate.chunk_size import sizes_of
+from flows.commands.study.chunk_size import sizes_of
 from flows.config import ConfigError, RunConfig
 from infra.shards.verify import verify
 from tasks.synthesis.steps import records_store
@@ -34,14 +34,14 @@ async def test_each_size_has_triplets_of_its_own_of_the_same_records(run: RunCon
         await evaluate(at_size, job_of(at_size), FIRST)
         assert verify(records_store(run.root, at_size.dataset)) == []
     assert open_sizes(run, asked(), [128, 512]) == []
-    result = CliRunner().invoke(app, ["evaluate", "chunk-size", "-c", str(run.root / "run.toml"), "--sizes", "512,128"])
+    result = CliRunner().invoke(app, ["study", "chunk-size", "-c", str(run.root / "run.toml"), "--sizes", "512,128"])
     assert (result.exit_code, result.stderr) == (0, "")
     rows = [line.split()[0] for line in result.stdout.splitlines() if line.strip()]
     assert rows.index("128") < rows.index("512")
     page = (run.root / "tiny" / "chunk-sizes.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "<script" not in page
-    arguments = ["evaluate", "chunk-size", "-c", str(run.root / "run.toml"), "--sizes", "512,128", "--json"]
+    arguments = ["study", "chunk-size", "-c", str(run.root / "run.toml"), "--sizes", "512,128", "--json"]
     figures = json.loads(CliRunner().invoke(app, arguments).stdout)
     assert list(figures) == ["128", "512"]
     assert figures["512"]["records"] == 2

@@ -1,0 +1,115 @@
+"""A client of the service: clean texts of a cleaner that runs already, wherever that is."""
+
+import asyncio
+import os
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import urlsplit
+
+import aiohttp
+from pydantic import ValidationError
+
+from infra.llm.types import BackendUnavailable
+from infra.service.cleaner import Failure
+from infra.service.wire import CleanAnswer, ErrorBody, Health
+
+AT_ONCE = 4  # requests of one client: a model in the service's own process answers one at a time
+_TIMEOUT_S = 600.0  # of one request, its waiting in the service included
+_PAUSE_S = 2.0  # where a refusal does not say how long to wait
+TOKEN_ENV = "PRIVASIS_TOKEN"  # variable with the token, where the service wants one
+_PASSING = (429, 503, 504)  # statuses that say: not now
+_TEXT = (422, 502)  # statuses that say: not this text
+
+
+@dataclass
+class ServiceClient:
+    """Asks a service to clean texts, ``AT_ONCE`` at a time."""
+
+    url: str  # as `privasis serve` tells it
+    attempts: int = 5  # of a request that is turned away for the moment
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    _session: aiohttp.ClientSession | None = None
+
+    async def clean(self, text: str, instruction: str) -> CleanAnswer | Failure:
+        """Return the clean text, or why there is none.
+
+        Raises:
+            BackendUnavailable: the service, or its model, does not answer, or does not let us in.
+        """
+        said = ""
+        async with self._turns:
+            for _ in range(self.attempts):
+                status, body, wait_s = await self._post({"text": text, "instruction": instruction})
+                if status == 200:
+                    return CleanAnswer.model_validate_json(body)
+                said = f"HTTP {status} {_error(body)}"
+                if status in _TEXT:
+                    return Failure(_error(body), "the service gave no clean text", ours=status == 422)
+                if status == 401:
+                    raise BackendUnavailable(f"{self.url}: wants a token: put it into {TOKEN_ENV}")
+                if status not in _PASSING:
+                    break
+                await asyncio.sleep(wait_s)
+        raise BackendUnavailable(f"{self.url}: {said}")
+
+    async def _post(self, body: dict[str, str]) -> tuple[int, bytes, float]:
+        if self._session is None:
+            raise RuntimeError(f"{self.url}: use the client within `async with`")
+        try:
+            async with self._session.post(f"{_base(self.url)}/v1/clean", json=body) as answer:
+                wait_s = float(answer.headers.get("Retry-After", _PAUSE_S))
+                return answer.status, await answer.read(), wait_s
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise BackendUnavailable(f"{self.url}: does not answer ({type(error).__name__})") from error
+
+    async def __aenter__(self) -> Self:
+        self._session = _session()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+
+def served_model(url: str) -> str:
+    """Return the name of the model that a service cleans with.
+
+    Raises:
+        BackendUnavailable: nothing answers there, it is no such service, or its model does not answer.
+    """
+    return asyncio.run(_served_model(url))
+
+
+async def _served_model(url: str) -> str:
+    try:
+        async with _session() as session, session.get(f"{_base(url)}/health") as answer:
+            health = Health.model_validate_json(await answer.read())
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise BackendUnavailable(
+            f"{url}: nothing answers ({type(error).__name__}): start `privasis serve --model ...`, and give the"
+            " address that it tells"
+        ) from error
+    except ValidationError as error:
+        raise BackendUnavailable(f"{url}: answers, but is no `privasis serve`") from error
+    if not health.ready:
+        raise BackendUnavailable(f"{url}: its model {health.model} does not answer: look at the service")
+    return health.model
+
+
+def _session() -> aiohttp.ClientSession:
+    token = os.environ.get(TOKEN_ENV)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=_TIMEOUT_S))
+
+
+def _base(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _error(body: bytes) -> str:
+    """Return the short name of an error; what another program answers has none."""
+    try:
+        return ErrorBody.model_validate_json(body).error
+    except ValidationError:
+        return "unknown"
