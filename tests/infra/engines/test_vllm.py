@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import sys
@@ -8,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from infra.engines import vllm
 from infra.engines.process import EngineFailed
 from infra.engines.vllm import start
-from infra.engines.vllm_server import EngineMissing, VllmConfig, visible_gpus
+from infra.engines.vllm_server import EngineMissing, VllmConfig, command, visible_gpus
 
 PRETEND = Path(__file__).with_name("pretend_vllm.py")
 
@@ -67,6 +69,33 @@ def test_replicas_serve_at_addresses_of_their_own_and_end_with_the_context(tmp_p
         assert (endpoint.model, endpoint.max_in_flight, endpoint.dialect) == ("m", 3, "vllm")
     assert _comes(lambda: not any(map(_runs, _pids(tmp_path))))
     assert not list((tmp_path / "cache" / "logs").iterdir())
+
+
+def test_the_server_is_told_to_guard_json_and_not_to_think_aloud() -> None:
+    config = VllmConfig(model="Qwen/Qwen3-0.6B", gpus_each=2, slots=64, context_tokens=2048, arguments=("--seed=1",))
+    arguments = command(config, "/weights", "10.0.0.1", 9000)
+    given = dict(each.removeprefix("--").split("=", 1) for each in arguments if each.startswith("--"))
+    assert json.loads(given["structured-outputs-config"]) == {"backend": "guidance", "disable_any_whitespace": True}
+    assert json.loads(given["default-chat-template-kwargs"]) == {"enable_thinking": False}
+    assert (given["model"], given["served-model-name"]) == ("/weights", "Qwen/Qwen3-0.6B")
+    assert (given["host"], given["port"], given["tensor-parallel-size"]) == ("10.0.0.1", "9000", "2")
+    assert (given["max-num-seqs"], given["max-model-len"], given["seed"]) == ("64", "2048", "1")
+
+
+def test_an_embedded_model_is_loaded_from_safetensors_under_its_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho "$@" > {asked}\nexec {sys.executable} {PRETEND} {tmp_path} "$@"\n')
+    script.chmod(0o755)
+    file = tmp_path / "small.gguf"
+    file.write_bytes(b"GGUF")
+    folder = tmp_path / "safetensors"
+    monkeypatch.setattr(vllm, "servable", lambda model: str(folder) if model == str(file) else model)
+    with start(VllmConfig(model=str(file), python=script, gpus_each=0)) as endpoint:
+        assert endpoint.model == str(file)
+    assert f"--model={folder} --served-model-name={file} " in asked.read_text()
 
 
 def test_a_killed_server_is_started_again_at_its_address(tmp_path: Path) -> None:

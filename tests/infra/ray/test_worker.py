@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -29,7 +30,7 @@ from tests.infra.ray.jobs import (
 pytestmark = pytest.mark.ray
 
 
-def start(workers: int, jobs_each: int = 1) -> WorkerPool:
+def start(workers: int | Literal["cluster"], jobs_each: int = 1) -> WorkerPool:
     return WorkerPool(workers, LocalKeeper(Reservoir(seed=1)), jobs_each=jobs_each)
 
 
@@ -50,6 +51,19 @@ def pool(two_nodes: Size) -> Iterator[WorkerPool]:
 def threads() -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(8) as running:
         yield running
+
+
+def test_workers_take_all_cpus_that_are_free(two_nodes: Size) -> None:
+    import ray
+
+    until(lambda: ray.available_resources()["CPU"] == 4)  # those of an earlier test may be on their way
+    engine = ray.remote(num_cpus=1)(Reservoir).remote(seed=1)
+    try:
+        until(lambda: ray.available_resources()["CPU"] == 3)
+        with start("cluster") as running:
+            assert len([look for look in running.looks(timeout_s=30) if look is not None]) == 3
+    finally:
+        ray.kill(engine)
 
 
 def test_workers_are_spread_over_the_nodes_and_the_idle_one_is_chosen(
