@@ -77,7 +77,7 @@ def findings(run: RunConfig) -> Iterator[Finding]:
             yield from server(endpoint)
         case _:
             yield Finding("embedder", "ok", "vectors of the simulator")
-    yield cores(run.workers)
+    yield cores(1 if run.workers == "cluster" else run.workers)
     yield memory()
     yield from (disk("disk for data", run.root), disk("disk for models", settings().cache))
     yield gpu()

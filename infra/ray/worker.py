@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections import Counter
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from infra.llm.limiter import Limiter, LocalLimiter
 from infra.ray.cluster import ClusterUnusable
@@ -99,7 +99,7 @@ class WorkerPool:
 
     def __init__(
         self,
-        workers: int,
+        workers: int | Literal["cluster"],
         keeper: Keeper,
         limiter: Limiter | None = None,
         *,
@@ -109,7 +109,7 @@ class WorkerPool:
         """Start the workers and wait until they answer.
 
         Args:
-            workers: how many processes; each takes one of the cluster's CPUs.
+            workers: how many processes; each takes one of the cluster's CPUs. "cluster" takes all that are free.
             keeper: handed to the jobs.
             limiter: likewise; without one, each worker has the servers to itself.
             jobs_each: how many jobs a worker runs at once.
@@ -122,6 +122,7 @@ class WorkerPool:
         from ray.exceptions import GetTimeoutError, RayActorError
 
         # A dead worker is started again by Ray, but what it ran is not: that is for whoever submitted it to decide.
+        workers = _free_cpus() if workers == "cluster" else workers
         actor = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=0)(ShardWorker)
         self._workers: list[Any] = [actor.remote() for _ in range(workers)]
         # These go with each job: an actor's own arguments may be gone when Ray restarts it.
@@ -267,3 +268,9 @@ class WorkerPool:
             else:
                 self._idle_jobs[name] = end
             self._changed.notify_all()
+
+
+def _free_cpus() -> int:
+    import ray
+
+    return max(1, int(ray.available_resources().get("CPU", 0)))  # type: ignore[no-untyped-call]
