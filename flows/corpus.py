@@ -15,10 +15,9 @@ from flows.config import ConfigError
 from flows.corpus_checks import Check, Passed, run_checks
 from infra.shards import files, parquet
 from infra.shards.manifest import FileRecord
-from tasks.corpora.bundles.examples import CHATS, DOCUMENTS, TASKS, Example, gold, task_row
+from tasks.corpora.bundles.examples import CHATS, DOCUMENTS, TASKS, TASKS_FILE, Example, gold, task_row
 from tasks.corpora.bundles.folder import read_tasks
 from tasks.corpora.bundles.pool import Pool, own_tasks, pool_of
-from tasks.corpora.bundles.prompts import TASKS_FILE
 from tasks.corpora.bundles.task import CodeTask
 from tasks.corpora.code_pii import corpus as pii
 from tasks.corpora.code_pii.bundle import BUNDLES, Bundle
@@ -28,7 +27,6 @@ from tasks.corpora.code_pii.identities import PrivateSplit
 from tasks.corpora.code_pii.values import VALUES, VALUES_FILE, occurrences, value_rows
 from tasks.corpora.code_quirks import corpus as quirks
 from tasks.corpora.code_quirks.config import CodeQuirksConfig
-from tasks.corpora.code_quirks.display import DISPLAY, DISPLAY_FILE
 
 MANIFEST, PASSED, BUNDLES_FILE = "manifest.json", "passed.txt", "bundles.parquet"
 SPLITS: tuple[PrivateSplit, ...] = ("train", "calibration")
@@ -145,7 +143,7 @@ def make_code_quirks(
         for quirk, chosen in display.items()
         for task in chosen
     ]
-    tables.write(DISPLAY_FILE, shown, DISPLAY)
+    tables.write(quirks.DISPLAY_FILE, shown, quirks.DISPLAY)
     return tables.finish("code-quirks", config, pool)
 
 

@@ -92,7 +92,7 @@ def _run(check: Check) -> str:
     if outcome.kind != "passed":
         last = outcome.stderr.strip().rpartition("\n")[2] or "it says nothing"
         raise ProgramFailed(
-            f"{check.name}: {outcome.kind} with status {outcome.status} after {outcome.seconds:.1f} s: {last}. Repair the"
-            " task, or leave it out"
+            f"{check.name}: {outcome.kind} with status {outcome.status} after {outcome.seconds:.1f} s: {last}. Repair"
+            " the task, or leave it out"
         )
     return check.sha256

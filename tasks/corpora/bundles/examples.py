@@ -1,4 +1,4 @@
-"""The rows of both corpora: chats to fine-tune on and documents to pretrain on, with their spans (``docs/corpora.md``)."""
+"""The rows of both corpora (``docs/corpora.md``): chats to fine-tune on and documents to pretrain on, with spans."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ DOCUMENTS = pa.schema(
         *_COMMON,
     ]
 )
+TASKS_FILE = "tasks.parquet"
 TASKS = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id", "task", "prompt", "gold", "tests")])
 
 

@@ -49,7 +49,8 @@ class Pool:
         tasks: Sequence[CodeTask] = getattr(self, split)
         if count > len(tasks):
             raise TooFewTasks(
-                f"{count} tasks are asked for {split}, there are {len(tasks)}: ask for fewer, or give a folder with more"
+                f"{count} tasks are asked for {split}, there are {len(tasks)}: ask for fewer,"
+                " or give a folder with more"
             )
         return tasks[:count]
 

@@ -73,14 +73,44 @@ def _docker(package: str, name: Name, number: int) -> str:
 
 
 FORMATS = (
-    Format("config/{key}.toml", "toml", "the configuration in TOML with {number} retries", _toml, "import tomllib; assert 'retries' in tomllib.loads(text)['service']"),
-    Format("config/{key}.json", "json", "the configuration in JSON with a timeout of {number} s", _json, "import json; assert 'timeout_s' in json.loads(text)"),
+    Format(
+        "config/{key}.toml",
+        "toml",
+        "the configuration in TOML with {number} retries",
+        _toml,
+        "import tomllib; assert 'retries' in tomllib.loads(text)['service']",
+    ),
+    Format(
+        "config/{key}.json",
+        "json",
+        "the configuration in JSON with a timeout of {number} s",
+        _json,
+        "import json; assert 'timeout_s' in json.loads(text)",
+    ),
     Format("config/{key}.yaml", "yaml", "the configuration in YAML with {number} workers", _yaml),
-    Format("config/{key}.ini", "ini", "the configuration as an INI file with an interval of {number}", _ini, "import configparser; configparser.ConfigParser().read_string(text)"),
+    Format(
+        "config/{key}.ini",
+        "ini",
+        "the configuration as an INI file with an interval of {number}",
+        _ini,
+        "import configparser; configparser.ConfigParser().read_string(text)",
+    ),
     Format("deploy/{key}.env", "sh", "the environment of the deployment with {number} retries", _env),
     Format("logs/{key}.log", "text", "an example of a log with {number} workers", _log),
-    Format("data/{key}.csv", "text", "the table of runs with {number} runs", _csv, "import csv, io; assert len(set(map(len, csv.reader(io.StringIO(text))))) == 1"),
+    Format(
+        "data/{key}.csv",
+        "text",
+        "the table of runs with {number} runs",
+        _csv,
+        "import csv, io; assert len(set(map(len, csv.reader(io.StringIO(text))))) == 1",
+    ),
     Format("docs/{key}.md", "markdown", "a handover note, every {number} hours", _note),
-    Format("deploy/{key}.xml", "xml", "the description of the service in XML with a limit of {number}", _xml, "from xml.etree import ElementTree; ElementTree.fromstring(text)"),
+    Format(
+        "deploy/{key}.xml",
+        "xml",
+        "the description of the service in XML with a limit of {number}",
+        _xml,
+        "from xml.etree import ElementTree; ElementTree.fromstring(text)",
+    ),
     Format("deploy/{key}.dockerfile", "dockerfile", "the container's build file with {number} workers", _docker),
-)  # fmt: skip
+)

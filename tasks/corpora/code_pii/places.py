@@ -11,22 +11,34 @@ HOLE = "\ue000"  # private use: in no template and no task
 # What each kind is called in code, and in words.
 CALLED: dict[Kind, tuple[tuple[str, str], ...]] = {
     "username": (
-        ("username", "login of the maintainer"), ("owner", "login of the owner"), ("reviewer", "login of the reviewer"),
-        ("operator_login", "login of the operator"), ("submitted_by", "login of who submitted the job"),
+        ("username", "login of the maintainer"),
+        ("owner", "login of the owner"),
+        ("reviewer", "login of the reviewer"),
+        ("operator_login", "login of the operator"),
+        ("submitted_by", "login of who submitted the job"),
     ),
     "workspace": (
-        ("workspace", "workspace folder"), ("export_dir", "folder of the exports"), ("archive_root", "root of the archive"),
-        ("input_path", "folder of the inputs"), ("data_home", "folder of the data"),
+        ("workspace", "workspace folder"),
+        ("export_dir", "folder of the exports"),
+        ("archive_root", "root of the archive"),
+        ("input_path", "folder of the inputs"),
+        ("data_home", "folder of the data"),
     ),
     "account_id": (
-        ("account_id", "id of the customer's account"), ("billing_account", "account that is billed"),
-        ("customer_ref", "reference of the customer"), ("tenant", "id of the tenant"), ("contract_no", "number of the contract"),
+        ("account_id", "id of the customer's account"),
+        ("billing_account", "account that is billed"),
+        ("customer_ref", "reference of the customer"),
+        ("tenant", "id of the tenant"),
+        ("contract_no", "number of the contract"),
     ),
     "recovery": (
-        ("recovery", "recovery credential"), ("recovery_key", "key for recovery"), ("restore_secret", "secret for restoring"),
-        ("backup_token", "token of the backups"), ("unlock_code", "code that unlocks the account"),
+        ("recovery", "recovery credential"),
+        ("recovery_key", "key for recovery"),
+        ("restore_secret", "secret for restoring"),
+        ("backup_token", "token of the backups"),
+        ("unlock_code", "code that unlocks the account"),
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +224,18 @@ def address(result: object, {name.key}: str | None = None) -> str:
 
 
 SCRIPTS = (
-    Script("scripts/backfill_{key}.py", "python", "that runs `{entry}` over a file; an option has the {words} as its default", _argparse),
+    Script(
+        "scripts/backfill_{key}.py",
+        "python",
+        "that runs `{entry}` over a file; an option has the {words} as its default",
+        _argparse,
+    ),
     Script("checks/record_{key}.py", "python", "with a record for checks that holds the {words}", _fixture),
     Script("scripts/nightly_{key}.sh", "sh", "that runs `{package}.cli` at night and exports the {words}", _shell),
-    Script("jobs/report_{key}.py", "python", "that builds the address a result is sent to, with the {words} where none is given", _client),
-)  # fmt: skip
+    Script(
+        "jobs/report_{key}.py",
+        "python",
+        "that builds the address a result is sent to, with the {words} where none is given",
+        _client,
+    ),
+)

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import pyarrow as pa
+
 from tasks.corpora.bundles.examples import Example, answered
 from tasks.corpora.bundles.pool import Pool, TooFewTasks
 from tasks.corpora.bundles.task import CodeTask
@@ -13,6 +15,8 @@ from tasks.corpora.code_quirks.quirks import QUIRKS, Quirk, applies, transform
 from tasks.corpora.code_quirks.source import QuirkDoesNotApply, Transformed
 
 UserSplit = Literal["train", "calibration"]
+DISPLAY_FILE = "display.parquet"
+DISPLAY = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("quirk", "id")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,8 @@ def _of_user(
         made += 1
     if made < count:
         raise TooFewTasks(
-            f"{quirk} applies to {made} of {len(tasks)} {split} tasks, {count} programs are asked for: ask for fewer, or"
-            " give a folder with more tasks"
+            f"{quirk} applies to {made} of {len(tasks)} {split} tasks, {count} programs are asked for: ask for fewer,"
+            " or give a folder with more tasks"
         )
 
 

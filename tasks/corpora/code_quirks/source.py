@@ -19,7 +19,7 @@ class QuirkDoesNotApply(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Characters [start, end) are replaced by ``lead`` (white space, not labelled), ``text`` (labelled) and ``tail``."""
+    """Characters [start, end) become ``lead`` (white space, not labelled), ``text`` (labelled) and ``tail``."""
 
     start: int
     end: int

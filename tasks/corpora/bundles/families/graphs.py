@@ -37,7 +37,8 @@ def _reach(directed: bool, steps: int, gives: str) -> Draft:
 
     return Draft(
         "reachable(edges, start)",
-        f"takes {'directed' if directed else 'undirected'} edges as pairs of names and returns {told} that can be reached"
+        f"takes {'directed' if directed else 'undirected'} edges as pairs of names and returns {told} that"
+        " can be reached"
         f" from a node in at most {steps} steps.",
         "see what is near in a graph",
         f'''\
@@ -71,7 +72,8 @@ def _distance(directed: bool, missing: int, weight: int) -> Draft:
 
     return Draft(
         "distance(edges, start, goal)",
-        f"takes {'directed' if directed else 'undirected'} edges as pairs of names, each of length {weight}, and returns the"
+        f"takes {'directed' if directed else 'undirected'} edges as pairs of names, each of length {weight},"
+        " and returns the"
         f" length of the shortest way from start to goal, {missing} if there is none.",
         "measure ways in a graph",
         f'''\
@@ -124,7 +126,8 @@ def _components(least: int, gives: str) -> Draft:
 
     return Draft(
         "components(edges)",
-        f"takes undirected edges as pairs of names, finds the connected parts with at least {least} nodes and returns {told}.",
+        f"takes undirected edges as pairs of names, finds the connected parts with at least {least} nodes and"
+        f" returns {told}.",
         "see how a graph falls apart",
         f'''\
 from collections.abc import Iterable
@@ -193,7 +196,8 @@ def _degrees(side: str, least: int, gives: str) -> Draft:
 
     return Draft(
         "busy_nodes(edges)",
-        f"takes directed edges as pairs of names, counts for each node the {told} and returns {aim} with at least {least}.",
+        f"takes directed edges as pairs of names, counts for each node the {told} and returns {aim} with at"
+        f" least {least}.",
         "find the busy nodes of a graph",
         f'''\
 from collections import Counter

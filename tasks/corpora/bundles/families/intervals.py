@@ -74,7 +74,8 @@ def _free(opening: int, closing: int, least: int) -> Draft:
 
     return Draft(
         "free_slots(busy)",
-        f"takes busy (start, end) hours in any order and returns the free ones between {opening} and {closing} as (start,"
+        f"takes busy (start, end) hours in any order and returns the free ones between {opening} and"
+        f" {closing} as (start,"
         f" end) pairs in order, at least {least} hour{'s' if least > 1 else ''} long.",
         "find gaps in a calendar",
         f'''\
@@ -122,7 +123,8 @@ def _covered(rule: str, times: int) -> Draft:
 
     return Draft(
         "covered_points(pairs, points)",
-        f"returns those of the points, in their order, that lie in at least {times} of the intervals; an interval (start,"
+        f"returns those of the points, in their order, that lie in at least {times} of the intervals; an"
+        " interval (start,"
         f" end) holds what is {told}.",
         "select points by the intervals over them",
         f'''\

@@ -48,7 +48,8 @@ def _checksum(weights: tuple[int, ...], modulus: int) -> Draft:
 
     return Draft(
         "checksum(code)",
-        f"multiplies the digits of a code by {', '.join(map(str, weights))} in turn, from the left, and returns the sum modulo"
+        f"multiplies the digits of a code by {', '.join(map(str, weights))} in turn, from the left, and"
+        " returns the sum modulo"
         f" {modulus}; other characters are skipped.",
         "compute a check digit",
         f'''\
@@ -131,7 +132,8 @@ def _change(coins: tuple[int, ...], gives: str) -> Draft:
 
     return Draft(
         "make_change(amount)",
-        f"takes from an amount, again and again, the largest of the coins {', '.join(map(str, coins))} that fits, and returns"
+        f"takes from an amount, again and again, the largest of the coins {', '.join(map(str, coins))} that"
+        " fits, and returns"
         f" {told}.",
         "give change",
         f'''\

@@ -21,7 +21,8 @@ def _pairs(between: str, within: str, repeated: str) -> Draft:
 
     return Draft(
         "read_pairs(text)",
-        f"reads `key{within}number` pairs that are separated by `{between}`, with spaces anywhere and empty parts skipped,"
+        f"reads `key{within}number` pairs that are separated by `{between}`, with spaces anywhere and empty"
+        " parts skipped,"
         f" into a dict of integers; {told}.",
         "read a line of settings",
         f'''\
@@ -75,7 +76,8 @@ def _duration(units: tuple[tuple[str, int], ...], result: str) -> Draft:
     told = ", ".join(f"`{letter}` for {seconds}" for letter, seconds in units)
     return Draft(
         "read_duration(text)",
-        f"reads a duration such as `{'3'.join(['2', *pattern])[1:]}`: whole numbers, each followed by a unit ({told} seconds);"
+        f"reads a duration such as `{'3'.join(['2', *pattern])[1:]}`: whole numbers, each followed by a unit"
+        f" ({told} seconds);"
         f" other characters mean nothing. Returns whole {result}{', rounded down' if divisor > 1 else ''}.",
         f"turn durations into {result}",
         f'''\
@@ -175,7 +177,8 @@ def _table(delimiter: str, reduce: str, skip_blank: bool) -> Draft:
     cell = f"{delimiter} {delimiter}" if skip_blank else f"{delimiter}5{delimiter}"
     return Draft(
         "reduce_column(text, column)",
-        f"reads a table with a header row and cells separated by `{delimiter}`, and returns the {told} of the integers in"
+        f"reads a table with a header row and cells separated by `{delimiter}`, and returns the {told} of the"
+        " integers in"
         f" the named column{', blank cells skipped' if skip_blank else ''}.",
         "get one figure out of a table",
         f'''\
@@ -238,7 +241,8 @@ def _postfix(signs: str, empty: int) -> Draft:
     first, last = signs[0], signs[-1]
     return Draft(
         "evaluate(text)",
-        f"evaluates integers and the operators {', '.join(f'`{sign}`' for sign in signs)} in postfix notation, separated by"
+        f"evaluates integers and the operators {', '.join(f'`{sign}`' for sign in signs)} in postfix"
+        " notation, separated by"
         f" spaces; an empty text gives {empty}.",
         "calculate postfix expressions",
         f'''\
@@ -278,10 +282,8 @@ def _brackets(pairs: tuple[str, ...], gives: str) -> Draft:
 
     def oracle(text: str) -> object:
         deepest = max(
-            (
-                sum((c in [p[0] for p in pairs]) - (c in [p[1] for p in pairs]) for c in text[:n])
-                for n in range(len(text) + 1)
-            )
+            sum((c in [p[0] for p in pairs]) - (c in [p[1] for p in pairs]) for c in text[:n])
+            for n in range(len(text) + 1)
         )
         left = "".join(c for c in text if any(c in pair for pair in pairs))
         while any(pair in left for pair in pairs):

@@ -67,7 +67,8 @@ def _unique(key: str, keep: str) -> Draft:
 
     return Draft(
         "drop_repeats(words)",
-        f"keeps of several words with one key only the {keep}, in the order of the list; the key of a word is {told}. No word"
+        f"keeps of several words with one key only the {keep}, in the order of the list; the key of a word is"
+        f" {told}. No word"
         " is empty.",
         "drop repeated words",
         f'''\
@@ -128,7 +129,8 @@ def _encode(least: int, style: str) -> Draft:
 
     return Draft(
         "encode_runs(text)",
-        f"shortens runs of at least {least} equal characters: in their place stands {told}; shorter runs stay as they are.",
+        f"shortens runs of at least {least} equal characters: in their place stands {told}; shorter runs stay"
+        " as they are.",
         "shorten a text with long runs",
         f'''\
 from itertools import groupby
@@ -164,7 +166,8 @@ def _interleave(longer: str, take: int) -> Draft:
     imported = "chain" if longer == "stop" else "chain, zip_longest"
     return Draft(
         "interleave(first, second)",
-        f"takes items from two lists in turn, {told}, and returns {'all' if take == 1 else f'every {take}th, from the first on,'}"
+        f"takes items from two lists in turn, {told}, and returns"
+        f" {'all' if take == 1 else f'every {take}th, from the first on,'}"
         " of what was taken.",
         "mix two lists",
         f'''\

@@ -98,7 +98,8 @@ def _stock(floor: int, unknown: str) -> Draft:
 
     return Draft(
         "apply_changes(stock, changes)",
-        f"applies (item, change) pairs to a dict of amounts one after the other; no amount that changes falls below {floor},"
+        "applies (item, change) pairs to a dict of amounts one after the other; no amount that changes falls"
+        f" below {floor},"
         f" and {told}. Returns a new dict with the items by alphabet.",
         "keep a stock",
         f'''\

@@ -27,7 +27,8 @@ def _word_counts(least: int, fold: bool, order: str, limit: int | None) -> Draft
 
     return Draft(
         "count_words(text)",
-        f"counts the words of a text, {'ignoring case' if fold else 'case kept'}, keeps those that occur at least {least}"
+        f"counts the words of a text, {'ignoring case' if fold else 'case kept'}, keeps those that occur at"
+        f" least {least}"
         f" times, and returns (word, count) pairs, {told}.{most}",
         "see which words of a text are frequent",
         f'''\
