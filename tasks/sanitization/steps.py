@@ -25,6 +25,7 @@ from tasks.sanitization.outcome import Triplet, tables
 from tasks.sanitization.prompts import PROMPT_SHAS
 from tasks.sanitization.source import COLUMNS, Source
 from tasks.shards.mix import surviving
+from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -112,7 +113,7 @@ async def make_triplets(job: SanitizationJob, shard: ShardRange, context: Worker
         BackendUnavailable: a model does not answer; what was answered is in the journal.
         JobStopped: the run was told to stop; what was in flight has ended.
     """
-    store, records = job.store(), job.records()
+    store, records, spreads = job.store(), job.records(), Spreads()
     with store.acquire(shard) as lease:
         async with heartbeat(lease, LEASE_TTL_S):
             # The hash before the rows: were they replaced in between, the shard would be made again, never believed.
@@ -120,7 +121,7 @@ async def make_triplets(job: SanitizationJob, shard: ShardRange, context: Worker
             rows = await asyncio.to_thread(records.read_shard, "records", shard, list(COLUMNS))
             sources = [Source.of_row(row) for row in rows.to_pylist()]
             with store.journal(lease) as journal:
-                chain = await chain_of(job, context, journal, counted(context))
+                chain = await chain_of(job, context, journal, counted(context, spreads))
                 outcomes = await outcomes_of(shard, sources, surviving(chain.models, chain.run), context, job.in_flight)
             receipt = receipt_of(shard, outcomes, journal.replayed)
             await asyncio.to_thread(
@@ -136,6 +137,7 @@ async def make_triplets(job: SanitizationJob, shard: ShardRange, context: Worker
                     outcomes,
                     step_kind=lambda step: step.partition("-")[0],  # the rest numbers target and chunk
                     triplets=receipt.records,
+                    histograms=spreads.to_json(),
                     verified=sum(isinstance(each, Triplet) and not each.leaks for each in outcomes),
                 ),
             )

@@ -25,6 +25,7 @@ from infra.shards.ranges import ShardRange
 from tasks.concurrency import map_bounded
 from tasks.shards.mix import Mix
 from tasks.shards.money import EMBEDDING, FAILED_TRIES, Paid, Spending, lines_to_json, spending_of
+from tasks.shards.spreads import Spreads
 from tasks.synthesis.chain import MixedModel
 from tasks.synthesis.outcome import Reject
 
@@ -125,12 +126,13 @@ def add_price(endpoint: Endpoint) -> None:
         logger.warning("%s: no price known: its tokens are counted, its cost is not", endpoint.model)
 
 
-def counted(context: WorkerContext) -> Callable[[Request, Reply], None]:
-    """Return the transcript of a chain that only counts calls and tokens, for whoever watches the worker."""
+def counted(context: WorkerContext, spreads: Spreads) -> Callable[[Request, Reply], None]:
+    """Return the transcript of a chain that only counts: for whoever watches the worker, and for the manifest."""
 
     def count(request: Request, reply: Reply) -> None:
         context.progress["calls"] += 1
         context.progress["tokens"] += reply.usage.prompt + reply.usage.completion
+        spreads.add(request, reply)
 
     return count
 

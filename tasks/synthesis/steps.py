@@ -25,6 +25,7 @@ from tasks.diversity.shared import SharedPool
 from tasks.events import EventLog
 from tasks.records import RECORDS, REJECTS
 from tasks.shards.batches import batched
+from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -122,11 +123,11 @@ async def make_shard(job: SynthesisJob, shard: ShardRange, context: WorkerContex
         BackendUnavailable: a model does not answer; what was answered is in the journal.
         JobStopped: the run was told to stop; what was in flight has ended.
     """
-    store = job.store()
+    store, spreads = job.store(), Spreads()
     with store.acquire(shard) as lease:
         async with heartbeat(lease, LEASE_TTL_S):
             with store.journal(lease) as journal:
-                chain = await chain_of(job, context, journal, counted(context))
+                chain = await chain_of(job, context, journal, counted(context, spreads))
                 ledger_of = partial(store.layout.batch_ledger, shard)
                 async with batched(chain.models, job.models, ledger_of, context.batching) as models:
                     run = models.surviving(replace(chain, models=models).run)
@@ -140,7 +141,7 @@ async def make_shard(job: SynthesisJob, shard: ShardRange, context: WorkerContex
                 len(shard),
                 spec_hash=job.spec_hash(),
                 input_hashes={},
-                summary=summary_of(receipt, outcomes, records=receipt.records),
+                summary=summary_of(receipt, outcomes, records=receipt.records, histograms=spreads.to_json()),
             )
     return receipt
 
