@@ -45,11 +45,17 @@ class Table4:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Something counted, and its share of all that were counted, as a fraction of one."""
+    """Something counted, and its share of all that were counted, as a fraction of one.
+
+    Attributes:
+        low, high: the 95 % interval around the share; None where nothing was counted, and of the paper's.
+    """
 
     name: str
     count: int
     share: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +107,16 @@ class Scores:
 def score(rows: Sequence[Row], seed: int = 0) -> Scores:
     """Work out the figures of ``rows`` of ``tasks.records.EVALUATIONS``; ``seed`` is that of the intervals."""
     facts = [each for row in rows for each in (*row["targets"], *row["retained"])]
-    leaked = [each for row in rows for each in row["targets"] if each["outcome"] in LEAKS]
-    leak_counts = Counter(each["outcome"] for each in leaked)
+    leaked = [[each for each in row["targets"] if each["outcome"] in LEAKS] for row in rows]
     return Scores(
         records=len(rows),
         attributes=sum(len(row["targets"]) for row in rows),
         table4=table4(rows, seed),
         without_short=table4(rows, seed, counts=lambda fact: not fact["short"]),
         short=sum(fact["short"] for fact in facts),
-        leak_types=tuple(_shares({kind: leak_counts[kind] for kind in LEAKS})),
-        domains=_top(row["domain"] or NO_DOMAIN for row in rows if leaks(row)),
-        keys=_top(_NUMBER.sub("", each["key"]) for each in leaked),
+        leak_types=shares([Counter(each["outcome"] for each in some) for some in leaked], seed, LEAKS),
+        domains=shares([Counter([row["domain"] or NO_DOMAIN] if leaks(row) else []) for row in rows], seed),
+        keys=shares([Counter(_NUMBER.sub("", each["key"]) for each in some) for some in leaked], seed),
         unjudged=sum(fact["outcome"] == "unjudged" for fact in facts),
         undecided_records=sum(full_success(row) is None for row in rows),
         no_output=dict(Counter(row["failure"] for row in rows if row["failure"] is not None)),
@@ -162,15 +167,26 @@ def agreement(rows: Iterable[Row]) -> Agreement | None:
     return Agreement(len(judged), sum((one == "original") == (other == "original") for one, other in judged))
 
 
-def _top(names: Iterable[str]) -> tuple[Share, ...]:
-    counted = Counter(names)
-    ordered = dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
-    return tuple(_shares(ordered))[:TOP]
+def shares(counted_N: Sequence[Mapping[str, int]], seed: int, names: Sequence[str] = ()) -> tuple[Share, ...]:
+    """Return the share of each name in all that was counted, with its interval over records drawn again.
 
-
-def _shares(counted: Mapping[str, int]) -> list[Share]:
-    total = sum(counted.values())
-    return [Share(name, count, count / total if total else 0.0) for name, count in counted.items()]
+    Args:
+        counted_N: of each record, how often each name came up.
+        seed: of the draws.
+        names: in this order; without them the ``TOP`` most frequent ones.
+    """
+    total = sum((Counter(counted) for counted in counted_N), Counter[str]())
+    chosen = names or sorted(total, key=lambda name: (-total[name], name))[:TOP]
+    numerators_NK: F64 = np.array(
+        [[counted.get(name, 0) for name in chosen] for counted in counted_N], dtype=np.float64
+    )
+    numerators_NK = numerators_NK.reshape(len(counted_N), len(chosen))
+    totals_N1 = np.array([[sum(counted.values())] for counted in counted_N], dtype=np.float64).reshape(-1, 1)
+    found = rates(numerators_NK, np.repeat(totals_N1, len(chosen), axis=1), seed)
+    return tuple(
+        Share(name, total[name], rate.value or 0.0, rate.low, rate.high)
+        for name, rate in zip(chosen, found, strict=True)
+    )
 
 
 def by_set(rows: Sequence[Row], splits: Mapping[str, str] | None, seed: int = 0) -> dict[str, Scores]:

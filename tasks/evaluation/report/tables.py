@@ -1,6 +1,6 @@
 """Our figures and the paper's, side by side, in the layouts of its Tables 4, 5, 6 and 10."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,6 +50,14 @@ class TopBlock:
     name: str
     source: Source
     top: tuple[Share, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopTable:
+    """The largest shares of failures of one set, the paper's rows first where it has any."""
+
+    title: str
+    blocks: tuple[TopBlock, ...]
 
 
 def table4(evaluations: Mapping[str, Sets], *, without_short: bool = False) -> tuple[Block, ...]:
@@ -104,7 +112,7 @@ def _ours5(name: str, evaluations: Mapping[str, Sets]) -> tuple[Row, ...]:
             "ours",
             sets[name].records,
             tuple(
-                Rate(each.share if each.count or _leaks(sets[name]) else None, None, None, _leaks(sets[name]))
+                Rate(each.share if _leaks(sets[name]) else None, each.low, each.high, _leaks(sets[name]))
                 for each in sets[name].leak_types
             ),
         )
@@ -117,28 +125,38 @@ def _leaks(scores: Scores) -> int:
     return sum(each.count for each in scores.leak_types)
 
 
-def table6(evaluations: Mapping[str, Sets]) -> tuple[TopBlock, ...]:
-    """Return PV Table 6: the categories of records that leak most often."""
-    return (*_theirs_top(PAPER.table6), *_ours_top({name: _main(sets).domains for name, sets in evaluations.items()}))
+def table6(evaluations: Mapping[str, Sets]) -> tuple[TopTable, ...]:
+    """Return PV Table 6 for every set: the categories of records that leak most often."""
+    return _tops(evaluations, PAPER.table6, lambda scores: scores.domains)
 
 
-def table10(evaluations: Mapping[str, Sets]) -> tuple[TopBlock, ...]:
-    """Return PV Table 10: the attributes that leak most often."""
-    return (*_theirs_top(PAPER.table10), *_ours_top({name: _main(sets).keys for name, sets in evaluations.items()}))
+def table10(evaluations: Mapping[str, Sets]) -> tuple[TopTable, ...]:
+    """Return PV Table 10 for every set: the attributes that leak most often."""
+    return _tops(evaluations, PAPER.table10, lambda scores: scores.keys)
 
 
-def _main(sets: Sets) -> Scores:
-    return sets.get("vanilla", sets["all"])
+def _tops(
+    evaluations: Mapping[str, Sets], theirs: Sequence[TopRow], top: Callable[[Scores], tuple[Share, ...]]
+) -> tuple[TopTable, ...]:
+    """Lay out each set; the paper's rows stand with the vanilla test, which they are of, or with what there is."""
+    names = [name for name in TITLES if any(name in sets for sets in evaluations.values())]
+    beside = "vanilla" if "vanilla" in names else "all"
+    return tuple(
+        TopTable(
+            TITLES[name],
+            (
+                *(_theirs_top(theirs) if name == beside else ()),
+                *(TopBlock(each, "ours", top(sets[name])) for each, sets in evaluations.items() if name in sets),
+            ),
+        )
+        for name in names
+    )
 
 
 def _theirs_top(rows: Sequence[TopRow]) -> tuple[TopBlock, ...]:
     return tuple(
         TopBlock(row.name, "paper", tuple(Share(part.name, 0, part.percent / 100) for part in row.top)) for row in rows
     )
-
-
-def _ours_top(tops: Mapping[str, tuple[Share, ...]]) -> tuple[TopBlock, ...]:
-    return tuple(TopBlock(name, "ours", top) for name, top in tops.items())
 
 
 def _known(percent: float) -> Rate:

@@ -1,11 +1,12 @@
 """The figures of PV Tables 4, 5, 6 and 10 on four records, worked out by hand."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import pytest
 
-from tasks.evaluation.figures import Agreement, Share, by_set, score, table4
+from tasks.evaluation.figures import Agreement, Share, by_set, score, shares, table4
 from tasks.evaluation.verdict import full_success, leaks
 from tests.tasks.evaluation.rows import kept, row, target
 
@@ -60,10 +61,25 @@ def test_a_record_with_short_targets_only_takes_no_part_without_them() -> None:
 
 def test_tables_5_6_and_10_by_hand() -> None:
     found = score(ROWS)
-    assert found.leak_types == (Share("direct", 2, 0.5), Share("inference", 1, 0.25), Share("proximity", 1, 0.25))
-    assert found.domains == (Share("Business & Finance", 1, 0.5), Share("not labelled", 1, 0.5))
-    assert found.keys == (Share("name", 2, 0.5), Share("employer", 1, 0.25), Share("visits", 1, 0.25))
+    assert said(found.leak_types) == [("direct", 2, 0.5), ("inference", 1, 0.25), ("proximity", 1, 0.25)]
+    assert said(found.domains) == [("Business & Finance", 1, 0.5), ("not labelled", 1, 0.5)]
+    assert said(found.keys) == [("name", 2, 0.5), ("employer", 1, 0.25), ("visits", 1, 0.25)]
     assert found.retention == {"exact": 1, "guessed": 1, "lost": 1, "present": 1}
+
+
+def said(found: Sequence[Share]) -> list[tuple[str, int, float]]:
+    return [(each.name, each.count, each.share) for each in found]
+
+
+def test_intervals_of_shares_are_over_records_drawn_whole() -> None:
+    """Two records, each with leaks of one kind: a sample has the one, the other, or both."""
+    found = shares([{"direct": 1}, {"proximity": 3}], 0, ("direct", "inference", "proximity"))
+    assert [each.share for each in found] == [0.25, 0.0, 0.75]
+    assert [(each.low, each.high) for each in found] == [(0, 1), (0, 0), (0, 1)]
+    alone = shares([{"direct": 2, "proximity": 2}], 0)
+    assert [(each.share, each.low, each.high) for each in alone] == [(0.5, 0.5, 0.5)] * 2
+    assert shares([], 0) == ()
+    assert shares([{}], 0, ("direct",)) == (Share("direct", 0, 0.0),)
 
 
 def test_what_is_unjudged_is_neither_a_leak_nor_a_success() -> None:

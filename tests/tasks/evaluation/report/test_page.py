@@ -102,8 +102,14 @@ def test_tables_5_6_and_10_stand_beside_the_papers() -> None:
     assert [rate.value for rate in every.rows[-1].rates] == [0.5, 0.0, 0.5]
     assert [rate.value for rate in vanilla.rows[-1].rates] == [None, None, None]  # no leak, no share
     assert len(hard.rows) == 1
-    assert [block.source for block in table6(view().evaluations)] == ["paper"] * 6 + ["ours"] * 2
-    assert [block.name for block in table10(view().evaluations)][-1] == "triplets-by-judge"
+    assert [rate.low for rate in every.rows[-1].rates] == [0.5, 0.0, 0.5]  # one record leaks: each sample with it does
+    every6, vanilla6, hard6 = table6(view().evaluations)
+    assert [block.source for block in vanilla6.blocks] == ["paper"] * 6 + ["ours"] * 2
+    assert [block.source for block in every6.blocks] == ["ours"] * 2
+    assert [block.name for block in hard6.blocks] == ["triplets-by-judge"]
+    assert [len(table.blocks[-1].top) for table in table10(view().evaluations)] == [2, 0, 2]
+    unsplit = {"mine": by_set(ROWS, None)}
+    assert [block.source for block in table6(unsplit)[0].blocks] == ["paper"] * 6 + ["ours"]
 
 
 def test_shares_of_the_paper_add_up() -> None:
