@@ -7,12 +7,13 @@ from typing import Any, Literal, Protocol
 
 import torch
 
+from tasks.training import checkpoints
 from tasks.training.ds_config import DeepSpeedConfig
 from tasks.training.masked.batch import RowBatch
 from tasks.training.masked.gradients import clipped, scaled
 
 Parts = Literal["one", "scale", "clip"]
-CHECKPOINT = "torch.pt"
+_SUFFIX = ".pt"
 
 
 class Learner(Protocol):
@@ -120,28 +121,31 @@ class TorchLearner:
         return values
 
     def save(self, folder: Path, steps: int) -> None:
-        """Write one file, under its name once it is whole."""
+        """Write one file, and name it in ``latest`` once it is whole, as DeepSpeed's checkpoints are."""
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{CHECKPOINT}.tmp"
-        held = {"steps": steps, "weights": self.weights(), "optimizer": self._optimizer.state_dict()}
-        with temporary.open("wb") as file:
+        tag = checkpoints.tag(steps)
+        held = {"weights": self.weights(), "optimizer": self._optimizer.state_dict()}
+        with (folder / f"{tag}{_SUFFIX}").open("wb") as file:
             torch.save(held, file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(folder / CHECKPOINT)
+        checkpoints.publish(folder, tag)
+        for other in folder.glob(f"*{_SUFFIX}"):
+            if other.stem != tag:
+                other.unlink()
 
     def load(self, folder: Path) -> int:
         """Read it again; nothing but tensors and numbers is unpickled."""
-        file = folder / CHECKPOINT
-        if not file.exists():
-            return 0
-        held: Mapping[str, Any] = torch.load(file, map_location=self.device, weights_only=True)
-        with torch.no_grad():
-            for name, parameter in self.model.named_parameters():
-                if parameter.requires_grad:
-                    parameter.copy_(held["weights"][name])
-        self._optimizer.load_state_dict(held["optimizer"])
-        return int(held["steps"])
+        steps = checkpoints.steps_done(folder)
+        if steps:
+            file = folder / f"{checkpoints.tag(steps)}{_SUFFIX}"
+            held: Mapping[str, Any] = torch.load(file, map_location=self.device, weights_only=True)
+            with torch.no_grad():
+                for name, parameter in self.model.named_parameters():
+                    if parameter.requires_grad:
+                        parameter.copy_(held["weights"][name])
+            self._optimizer.load_state_dict(held["optimizer"])
+        return steps
 
     def weights(self) -> dict[str, torch.Tensor]:
         """Return what is trained, by name."""
