@@ -66,9 +66,9 @@ def pool_of(tasks: Sequence[CodeTask], seed: int) -> Pool:
     So no program of one split is, names aside, a program of another (SM appendix A.2).
     """
     kept: dict[str, CodeTask] = {}
-    for task in tasks:
+    for task in sorted(tasks, key=lambda task: task.id):
         kept.setdefault(shape(task.solution), task)
-    drawn = sorted(kept.values(), key=lambda task: task.id)
+    drawn = list(kept.values())
     random.Random(f"{seed} pool").shuffle(drawn)
     first, second = (round(share * len(drawn)) for share in _SHARES)
     return Pool(drawn[:first], drawn[first:second], drawn[second:])
