@@ -40,6 +40,7 @@ from tasks.evaluation.store.steps import (
 )
 from tasks.events import EventLog
 from tasks.sanitization.steps import triplets_store
+from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -185,7 +186,7 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
         BackendUnavailable: a model does not answer; what was answered is in the journal.
         JobStopped: the run was told to stop; what was in flight has ended.
     """
-    store = job.store()
+    store, spreads = job.store(), Spreads()
     with store.acquire(shard) as lease:
         async with heartbeat(lease, LEASE_TTL_S):
             # The hashes before the rows: were these replaced in between, the shard would be made again, never believed.
@@ -196,7 +197,7 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
                 original_guesses, others, shard, triplets=inputs["triplets"], asked=_asked(job)
             )
             with store.journal(lease) as journal:
-                chain = replace(await _chain(job, context, journal, counted(context)), originals=known)
+                chain = replace(await _chain(job, context, journal, counted(context, spreads)), originals=known)
                 outcomes = await outcomes_of(shard, cases, chain.run, context, job.in_flight)
             judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: no record is rejected here
             receipt = receipt_of(shard, judged, journal.replayed)
@@ -210,7 +211,11 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
                 spec_hash=job.spec_hash(),
                 input_hashes=inputs,
                 summary=summary_of(
-                    receipt, bills, step_kind=lambda step: step.partition("-")[0], **{ORIGINALS: _asked(job)}
+                    receipt,
+                    bills,
+                    step_kind=lambda step: step.partition("-")[0],
+                    histograms=spreads.to_json(),
+                    **{ORIGINALS: _asked(job)},
                 ),
             )
     return receipt

@@ -4,7 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tasks.training.ds_config import DeepSpeedConfig
 
@@ -53,7 +53,19 @@ class TrainingJob(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+class JobUnreadable(ValueError):
+    """A folder holds a job that this version cannot read."""
+
+
 def read_job(folder: Path) -> TrainingJob | None:
-    """Return the job whose output is in ``folder``, None where there is none yet."""
+    """Return the job whose output is in ``folder``, None where there is none yet.
+
+    Raises:
+        JobUnreadable: it is of another version, or damaged.
+    """
     file = folder / FILE
-    return TrainingJob.model_validate_json(file.read_bytes()) if file.exists() else None
+    try:
+        return TrainingJob.model_validate_json(file.read_bytes()) if file.exists() else None
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
+        raise JobUnreadable(f"{file}: damaged, or of another version ({place or 'no JSON'})") from error

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from flows.commands.quiet import quiet_prefect
 from flows.commands.train.setting import deepspeed_config
 from flows.commands.wording import counted
 from flows.config import ConfigError
+from infra.engines.process import EngineFailed
 from infra.prefect_local import prefect_api
 from infra.settings import settings
 
@@ -49,7 +51,7 @@ def _run(asked: "CleanerRun") -> "TrainingReport":
     from flows.train_cleaner import train_cleaner
     from tasks.training.answers import TemplateUnfit
     from tasks.training.cleaner.prepare import DataUnfit
-    from tasks.training.steps import OutputTaken, steps_behind
+    from tasks.training.steps import OutputTaken
     from tasks.training.stopped import TrainingStopped
 
     config = asked.deepspeed
@@ -60,12 +62,20 @@ def _run(asked: "CleanerRun") -> "TrainingReport":
             return train_cleaner(asked)
         except (DataUnfit, TemplateUnfit, OutputTaken) as error:
             raise ConfigError(str(error)) from error
+        except EngineFailed as error:
+            raise RunFailed(f"{error}\n{_goes_on(asked.output)}", Code.OUTSIDE) from error
         except TrainingStopped as error:
             raise RunFailed(str(error), Code.USAGE) from error
         except (KeyboardInterrupt, SystemExit):
-            steps = steps_behind(asked.output)
-            _say(f"Stopped; the same command goes on after step {steps}" if steps else "Stopped before a checkpoint")
+            _say(f"Stopped. {_goes_on(asked.output)}")
             raise
+
+
+def _goes_on(output: Path) -> str:
+    from tasks.training.steps import steps_behind
+
+    steps = steps_behind(output)
+    return f"The same command goes on after step {steps:,}" if steps else "The same command begins again"
 
 
 def _quiet_deepspeed() -> None:

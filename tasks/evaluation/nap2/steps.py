@@ -20,6 +20,7 @@ from tasks.evaluation.nap2.rows import Columns, Nap2Row, read_nap2
 from tasks.evaluation.prompts import NEARER_TEXT
 from tasks.evaluation.store.steps import evaluation_name
 from tasks.records import NAP2
+from tasks.shards.spreads import Spreads
 from tasks.shards.steps import MixEntry, counted, mixed_models, outcomes_of, receipt_of, summary_of
 from tasks.synthesis.outcome import Reject
 
@@ -91,16 +92,17 @@ async def _score(job: Nap2Job, rows: list[Nap2Row]) -> None:
 
 async def judge_shard(job: Nap2Job, shard: ShardRange, rows: list[Nap2Row], context: WorkerContext) -> None:
     """Judge the ``rows`` of one shard, going on from its journal, and commit them."""
-    store = job.store()
+    store, spreads = job.store(), Spreads()
     with store.acquire(shard) as lease:
         async with heartbeat(lease, LEASE_TTL_S):
             with store.journal(lease) as journal:
                 models = await mixed_models([job.evaluator], context)
-                judge = Nap2Judge(job.seed, job.config, models[0], journal, counted(context))
+                judge = Nap2Judge(job.seed, job.config, models[0], journal, counted(context, spreads))
                 outcomes = await outcomes_of(shard, rows, judge.run, context, job.in_flight)
             judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: none is rejected here
             commit = partial(store.commit, spec_hash=job.spec_hash(), input_hashes={"file": job.sha256})
-            summary = summary_of(receipt_of(shard, judged, journal.replayed), judged)
+            receipt = receipt_of(shard, judged, journal.replayed)
+            summary = summary_of(receipt, judged, histograms=spreads.to_json())
             await asyncio.to_thread(commit, shard, {STAGE: nap2_table(judged)}, lease, len(rows), summary=summary)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.training.answers import Chat
@@ -61,8 +62,13 @@ def chat_of(row: Mapping[str, Any], place: str) -> Chat:
         chat = Chat(row["record_id"], messages)
     except (KeyError, TypeError) as error:
         raise DataUnfit(f"{place}: a row needs record_id and messages with role and content") from error
-    if not chat.id or not messages or not all(isinstance(text, str) for each in messages for text in each.values()):
-        raise DataUnfit(f"{place}: record_id {chat.id}: an id, a role or a content is missing")
+    texts = [chat.id, *(text for each in messages for text in each.values())]
+    if not chat.id or not messages or not all(isinstance(text, str) for text in texts):
+        raise DataUnfit(f"{place}: record_id {chat.id}: an id, a role or a content is missing, or no text")
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise DataUnfit(f"{place}: record_id {chat.id!a}: half a surrogate pair: no tokenizer takes it") from error
     return chat
 
 
@@ -83,20 +89,28 @@ def _chats(file: Path) -> Iterator[Chat]:
 
 
 def _parquet(file: Path) -> Iterator[Mapping[str, Any]]:
-    with pq.ParquetFile(file) as source:
+    with _opened(file) as source:
         if missing := set(_COLUMNS) - set(source.schema_arrow.names):
             raise DataUnfit(f"{file}: no column {', '.join(sorted(missing))}: is it an export?")
         for batch in source.iter_batches(columns=list(_COLUMNS)):
             yield from batch.to_pylist()
 
 
+def _opened(file: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(file)
+    except pa.ArrowInvalid as error:
+        raise DataUnfit(f"{file}: cannot be read as Parquet: {error}") from error
+
+
 def _jsonl(file: Path) -> Iterator[Mapping[str, Any]]:
-    with file.open(encoding="utf-8") as lines:
+    with file.open("rb") as lines:
         for number, line in enumerate(lines):
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataUnfit(f"{file}, line {number + 1}: not JSON") from error
+            if line.strip():
+                try:
+                    yield json.loads(line)
+                except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or nested beyond measure
+                    raise DataUnfit(f"{file}, line {number + 1}: not JSON in UTF-8") from error
 
 
 def _sha256(file: Path) -> str:

@@ -1,5 +1,6 @@
 """The edge of the cleaner's training: reads data sets, finds models, writes down the job."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,21 @@ from tasks.evaluation.splits import read_splits
 from tasks.export.rows import COLUMNS, chats
 from tasks.sanitization.steps import triplets_store
 from tasks.training import job
-from tasks.training.answers import Answers, Chat
+from tasks.training.answers import Answers, Chat, Reason
 from tasks.training.cleaner.chats import Chats, chat_of, read_export
 from tasks.training.cleaner.config import TINY, CleanerRun
 from tasks.training.cleaner.prepare import DataUnfit, Prepared, prepare
 from tasks.training.examples import encoded
-from tasks.training.job import TrainingJob, read_job
+from tasks.training.job import JobUnreadable, TrainingJob, read_job
 from tasks.training.steps import DATA, OutputTaken, to_json
 from tasks.training.tiny import tiny_qwen3
 
+_UNFIT: Mapping[Reason, str] = {
+    "too_long": "have more tokens than --length allows: raise it",
+    "special_token": "write out a special token of the model",
+    "empty_answer": "have an empty answer",
+    "template": "are changed by the model's chat template: take another model",
+}
 TRAINER = "tasks.training.cleaner.train"
 _TINY_TOKENIZER = "smollm2-135m"
 _WEIGHTS = ["*.safetensors", "*.json", "*.txt", "*.jinja"]
@@ -73,8 +80,8 @@ def prepare_job(run: CleanerRun) -> TrainingJob:
     train = prepare(read.train, answers, run.too_long)
     validation = prepare(read.validation, answers, run.too_long)
     if not train.examples:
-        counts = {reason: len(ids) for reason, ids in train.left_out.items()}
-        raise DataUnfit(f"{run.data}: none of {len(read.train)} chats can be trained on: {counts}")
+        counts = ", ".join(f"{len(ids):,} {_UNFIT[reason]}" for reason, ids in train.left_out.items())
+        raise DataUnfit(f"{run.data}: none of {len(read.train):,} chats can be trained on: {counts}")
     data = {job.TRAIN: encoded(train.examples)}
     if validation.examples:
         data[job.VALIDATION] = encoded(validation.examples)
@@ -103,8 +110,9 @@ def _model(run: CleanerRun) -> tuple[PreTrainedTokenizerBase, str, str]:
     if model == TINY:
         start = run.output / "start"
         tokenizer = load_tokenizer(_TINY_TOKENIZER)
-        tiny_qwen3(tokenizer, run.seed).save_pretrained(start)
-        tokenizer.save_pretrained(start)
+        if read_job(run.output) is None:  # else it is there, and may belong to another run
+            tiny_qwen3(tokenizer, run.seed).save_pretrained(start)
+            tokenizer.save_pretrained(start)
         return tokenizer, str(start), identify(CausalLmConfig(model=str(start)))
     name = identify(CausalLmConfig(model=model, revision=revision))
     if model in KNOWN_MODELS or Path(model).is_file():
@@ -124,7 +132,10 @@ def _check_length(run: CleanerRun, source: str) -> None:
 
 
 def _check_same(folder: Path, asked: TrainingJob) -> None:
-    before = read_job(folder)
+    try:
+        before = read_job(folder)
+    except JobUnreadable as error:
+        raise OutputTaken(f"{error}: choose another -o, or delete the folder") from error
     if before is None or before.fingerprint() == asked.fingerprint():
         return
     ours, theirs = asked.model_dump(), before.model_dump()

@@ -227,7 +227,7 @@ async def test_a_hundred_clients_at_once_are_all_served_a_few_at_a_time() -> Non
 def test_health_tells_whether_the_model_answers() -> None:
     cleaner = Obedient()
     with served(cleaner) as address:
-        assert httpx.get(f"{address}/health").json() == {"live": True, "ready": True}
+        assert httpx.get(f"{address}/health").json() == {"live": True, "ready": True, "model": "obedient"}
         cleaner.is_ready = False
         answer = httpx.get(f"{address}/health")
     assert (answer.status_code, answer.json()["ready"]) == (503, False)

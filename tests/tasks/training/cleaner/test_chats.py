@@ -55,12 +55,25 @@ def test_lines_of_json_are_read_as_well(tmp_path: Path) -> None:
         ('{"record_id": "a"}', "row 0: a row needs record_id and messages"),
         ('{"record_id": "a", "messages": []}', "record_id a: an id, a role or a content is missing"),
         ('{"record_id": "a", "messages": [{"role": "user", "content": null}]}', "a content is missing"),
+        ('{"record_id": 5, "messages": [{"role": "user", "content": "a"}]}', "record_id 5: .* or no text"),
+        ('{"record_id": "a", "messages": [{"role": "user", "content": "\\ud800"}]}', "half a surrogate pair"),
+        ("[" * 100_000, "line 1: not JSON"),
+        ("\n\n", "no chats to train on"),
         ("", "no chats to train on"),
     ],
 )
 def test_what_is_no_export_is_told(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "train.jsonl").write_text(text)
     with pytest.raises(DataUnfit, match=complaint):
+        read_export(tmp_path)
+
+
+def test_files_that_are_not_what_their_name_says_are_told(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(DataUnfit, match="line 1: not JSON in UTF-8"):
+        read_export(tmp_path)
+    (tmp_path / "train.jsonl").rename(tmp_path / "train.parquet")
+    with pytest.raises(DataUnfit, match="cannot be read as Parquet"):
         read_export(tmp_path)
 
 

@@ -37,7 +37,7 @@ def run_of(folder: Path, **changed: object) -> CleanerRun:
 
 def test_the_job_says_all_that_decides_and_is_the_same_a_second_time(tmp_path: Path) -> None:
     asked = prepare_job(run_of(tmp_path))
-    assert asked.model.startswith("model@sha256:")
+    assert asked.model.startswith(f"{tmp_path.name}@sha256:")  # what holds the folder `model` tells more than that
     assert ExampleFile(tmp_path / "out" / job.TRAIN)[2].id == "c"
     assert len(ExampleFile(tmp_path / "out" / job.VALIDATION)) == 1
     assert job.read_job(tmp_path / "out") == asked
@@ -57,8 +57,29 @@ def test_how_often_to_save_may_change_and_nothing_else(tmp_path: Path) -> None:
 def test_a_length_beyond_the_model_or_below_every_chat_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataUnfit, match=r"--length 513: .* takes 512 tokens at most"):
         prepare_job(run_of(tmp_path, length=513))
-    with pytest.raises(DataUnfit, match=r"none of 3 chats can be trained on: \{'too_long': 3\}"):
+    with pytest.raises(DataUnfit, match=r"none of 3 chats .*: 3 have more tokens than --length allows"):
         prepare_job(run_of(tmp_path, length=16))
+
+
+def test_another_run_is_refused_before_its_model_is_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its start is what a run of adapters is merged into at the end."""
+    monkeypatch.setattr("tasks.training.cleaner.steps._TINY_TOKENIZER", str(run_of(tmp_path).model))
+    tiny = run_of(tmp_path, model="tiny")
+    prepare_job(tiny)
+    weights = tmp_path / "out/start/model.safetensors"
+    before = weights.read_bytes()
+    with pytest.raises(OutputTaken, match="it differs in seed"):
+        prepare_job(tiny.model_copy(update={"seed": 5}))
+    assert weights.read_bytes() == before
+    prepare_job(tiny)
+
+
+def test_a_job_of_another_version_is_told(tmp_path: Path) -> None:
+    prepare_job(run_of(tmp_path))
+    file = tmp_path / "out" / job.FILE
+    file.write_text(file.read_text().replace('"seed"', '"sead"'))
+    with pytest.raises(OutputTaken, match=r"job.json: damaged, or of another version \(sead\): choose another -o"):
+        prepare_job(run_of(tmp_path))
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
