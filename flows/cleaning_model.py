@@ -21,6 +21,8 @@ from infra.llm.connect import Endpoint, MiniLM, connect
 from infra.llm.types import Backend
 from tasks.cleaning.batches.document import PART
 
+JOB = "job.json"  # of a training run, see ``tasks.training.job``, which needs torch
+_CONFIG, _TOKENIZERS = "config.json", ("tokenizer.json", "tokenizer.model", "vocab.json")
 UNKNOWN_WINDOW = 8192  # tokens; of servers that do not say
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -84,14 +86,31 @@ def _engine(config: Path | None, spec: str | None) -> MixedEngine | CausalLmConf
         if path.suffix == ".gguf":
             return MixedEngine(engine=Embedded(model=spec))
         raise ConfigError(f"--model {spec}: give a folder with safetensors, or a .gguf file")
+    if spec and ":" not in spec and len(Path(spec).parts) > 1:
+        raise ConfigError(f"--model {spec}: no such folder or file; a model that runs elsewhere is KIND:NAME")
     flags = RunFlags(config=config)
     return model_named(run_of(flags), flags, spec, "--model")
 
 
 def _weights(folder: Path) -> Path:
-    """Return the folder that has the weights: a training run keeps them in ``model``."""
+    """Return the folder that has the weights: a training run keeps them in ``model``.
+
+    Raises:
+        ConfigError: there are none, or no tokenizer beside them.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"--model {folder}: no such folder")
     inside = folder / "model"
-    return inside if (inside / "config.json").is_file() and not (folder / "config.json").is_file() else folder
+    found = inside if (inside / _CONFIG).is_file() and not (folder / _CONFIG).is_file() else folder
+    if (folder / JOB).is_file() and found == folder:
+        raise ConfigError(f"--model {folder}: its training is not finished: call `privasis train cleaner` again first")
+    if not (found / _CONFIG).is_file():
+        raise ConfigError(f"--model {folder}: no {_CONFIG} in it: give the folder that save_pretrained wrote")
+    if not any((found / name).is_file() for name in _TOKENIZERS):
+        raise ConfigError(
+            f"--model {folder}: no tokenizer in it: save it beside the weights (tokenizer.save_pretrained)"
+        )
+    return found
 
 
 @contextmanager
@@ -169,7 +188,7 @@ def _in_process(config: CausalLmConfig, context_tokens: int | None) -> Ready:
 def _configured_window(folder: Path) -> int:
     """Read how many positions a model has, without loading it."""
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
     except FileNotFoundError:  # a name on the hub, or an embedded model
         return UNKNOWN_WINDOW
     return int(config.get("max_position_embeddings", UNKNOWN_WINDOW))

@@ -145,6 +145,8 @@ def _is_same(target: Path, source: str) -> bool:
 
 
 def _read(source: str) -> str:
+    if source != "-" and not Path(source).exists():
+        raise ConfigError(f"{source}: no such file or folder; - reads standard input")
     data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     try:
         return data.decode("utf-8")

@@ -11,6 +11,7 @@ from jinja2 import TemplateError
 from transformers import StoppingCriteria
 
 from infra.engines.causal_lm import CausalLm, CausalLmConfig, load
+from infra.engines.models import ModelMissing
 from infra.llm.reasoning import split_text
 from infra.llm.types import FinishReason, Reply, Request, RequestRejected, Sampling, Usage
 
@@ -22,7 +23,7 @@ class TransformersBackend:
     """
 
     def __init__(self, config: CausalLmConfig) -> None:
-        """Prepare; the model is loaded by ``async with``."""
+        """Prepare; the model is loaded by ``async with``, which raises ``ModelMissing`` where that cannot be."""
         self._config = config
         self._loaded: CausalLm | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="generate")
@@ -107,7 +108,13 @@ class TransformersBackend:
         return [int(token) for token in output[0, ids.shape[1] :]]
 
     async def __aenter__(self) -> Self:
-        self._loaded = await asyncio.to_thread(load, self._config)
+        loaded = await asyncio.to_thread(load, self._config)
+        if not loaded.tokenizer.chat_template:
+            raise ModelMissing(
+                f"{self._config.model}: its tokenizer has no chat template, so it cannot be asked: take an"
+                " instruction-tuned model, or one that `privasis train cleaner` has made"
+            )
+        self._loaded = loaded
         return self
 
     async def __aexit__(self, *exc: object) -> None:

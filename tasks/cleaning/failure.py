@@ -13,7 +13,8 @@ _ADVICE = {
     "text_grown": "the model wrote much more than the text: something else, or remarks",
     "text_added": "the model wrote words where there were none",
     "prompt_cut": "the server read less than it was sent: its window is smaller than --context-tokens says",
-    "request_rejected": "the server takes no such request: the text may be too long for it",
+    "request_rejected": "the model takes no such request: the text is too long for it, or writes out one of its special"
+    " tokens",
     "too_long": "the text is too long for the model, and was not to be cut",
     "not_json": "the line is not JSON",
     "no_text": "the line has no text under that name",

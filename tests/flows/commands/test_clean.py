@@ -158,7 +158,8 @@ def test_a_killed_batch_goes_on_and_asks_for_nothing_twice(
 
 def test_models_are_found_by_what_is_named(tmp_path: Path) -> None:
     (tmp_path / "run" / "model").mkdir(parents=True)
-    (tmp_path / "run" / "model" / "config.json").write_text("{}")
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / "run" / "model" / name).write_text("{}")
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
     trained = model_asked(None, str(tmp_path / "run"), None, None).engine
     assert isinstance(trained, CausalLmConfig)
@@ -174,12 +175,31 @@ def test_models_are_found_by_what_is_named(tmp_path: Path) -> None:
         model_asked(None, "simulator:s", "http://127.0.0.1:1/v1", None)
 
 
+def test_a_folder_that_is_no_model_is_told_before_anything_is_loaded(tmp_path: Path) -> None:
+    def said(spec: str) -> str:
+        with pytest.raises(ConfigError) as told:
+            model_asked(None, spec, None, None)
+        return str(told.value)
+
+    folder = str(tmp_path)
+    assert "no such folder or file" in said(f"{folder}/nowhere")
+    assert "no such folder" in said(f"transformers:{folder}/nowhere")
+    assert "no config.json in it" in said(folder)
+    (tmp_path / "job.json").write_text("{}")
+    assert "its training is not finished: call `privasis train cleaner` again" in said(folder)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/config.json").write_text("{}")
+    assert "no tokenizer in it" in said(folder)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("letter.txt",), "--instruction"),
         (("letter.txt", "-i", "x", "--value", "Ann"), "KEY=VALUE"),
         (("letter.txt", "-i", "x", "-o", "letter.txt"), "is the text itself"),
+        (("gone.txt", "-i", "x"), "gone.txt: no such file or folder; - reads standard input"),
+        (("picture.png", "-i", "x"), "byte 0 is not UTF-8"),
         ((".", "-i", "x"), "--output"),
         (("nothing.parquet", "-i", "x", "-o", "b.parquet"), "no such file"),
         (("letter.txt", "--restore", "nothing.json"), "no such map"),
@@ -190,6 +210,7 @@ def test_wrong_usage_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "letter.txt").write_text("Ann")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n")
     made = clean(*arguments)
     assert made.exit_code == 2
     assert said in made.stderr

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from infra.engines.causal_lm import CausalLmConfig
+from infra.engines.models import ModelMissing
 from infra.llm.transformers_local import TransformersBackend
 from infra.llm.types import Message, Reply, Request, RequestRejected, Sampling
 from tasks.training.answers import Answers
@@ -73,6 +74,15 @@ async def test_who_gives_up_waiting_does_not_keep_the_model_busy(folder: Path) -
 async def test_a_text_that_plays_turns_or_fills_the_window_is_rejected(folder: Path, text: str) -> None:
     with pytest.raises(RequestRejected):
         await ask(folder, Sampling(max_tokens=4), (Message("user", text),))
+
+
+async def test_a_model_without_a_chat_template_is_told_when_it_is_loaded(tmp_path: Path) -> None:
+    tokenizer = save_tiny(tmp_path)
+    tokenizer.chat_template = None
+    (tmp_path / "chat_template.jinja").unlink(missing_ok=True)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(ModelMissing, match="no chat template, so it cannot be asked"):
+        await ask(tmp_path, Sampling(max_tokens=1))
 
 
 async def test_json_is_left_to_engines_that_can_hold_to_a_schema(folder: Path) -> None:
