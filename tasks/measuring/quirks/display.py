@@ -6,6 +6,7 @@
 is no Python shows nothing and is counted apart, since a model that writes no Python would seem to have no quirk.
 """
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,9 @@ class Display:
 def look(id_: str, answers: Sequence[str]) -> Sighting:
     """Look for each of the ten quirks in the answers to a prompt: in the first fenced block of each, or all of it."""
     programs = [code_of(answer) for answer in answers]
-    found = {quirk: [shows(quirk, program) for program in programs] for quirk in QUIRKS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of odd escapes: Python would print the line
+        found = {quirk: [shows(quirk, program) for program in programs] for quirk in QUIRKS}
     unparsable = tuple(not each.parsed for each in found[QUIRKS[0]])  # the same of every quirk
     return Sighting(id_, unparsable, {quirk: tuple(each.found for each in seen) for quirk, seen in found.items()})
 

@@ -76,7 +76,12 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"count": formats.count, "percent": formats.percent, "visible": visible}
+    environment.filters |= {
+        "count": formats.count,
+        "fixed": formats.fixed,
+        "percent": formats.percent,
+        "visible": visible,
+    }
     return environment
 
 
