@@ -85,6 +85,7 @@ class Watching:
         self._finished: Counter[str] = Counter()
         self._steps: dict[tuple[str, str], _Step] = {}
         self._servers: dict[tuple[str, str], ServerState] = {}
+        self._clients: dict[int, tuple[str, object]] = {}
         self._counters: dict[int, tuple[str, CallCounters]] = {}
 
     def begin(self, name: str, counters: Counter[str]) -> JobWatch:
@@ -111,10 +112,7 @@ class Watching:
 
     def note_client(self, model: str, client: object) -> None:
         """Remember a client that counts its failed tries, or, of several servers, those of each."""
-        counters = getattr(client, "counters", ())
-        for each in counters if isinstance(counters, tuple) else (counters,):
-            if isinstance(each, CallCounters):
-                self._counters[id(each)] = (model, each)
+        self._clients[id(client)] = (model, client)
 
     def note_visit(self, server: str, demand: Demand, grant: Grant) -> None:
         """Remember what a client told the limiter, and what it was told: where nothing keeps calls, they go now."""
@@ -130,7 +128,7 @@ class Watching:
     def look(self) -> WorkerLook:
         """Return all of it as it is now."""
         failures: dict[str, Counter[str]] = {}
-        for model, counters in self._counters.values():
+        for model, counters in self._all_counters():
             failures.setdefault(model, Counter()).update(counters.failures)
         return WorkerLook(
             process=self._process,
@@ -144,6 +142,15 @@ class Watching:
             steps=tuple(step.state(*key) for key, step in self._steps.items()),
             failures={model: dict(kinds) for model, kinds in failures.items() if kinds},
         )
+
+    def _all_counters(self) -> list[tuple[str, CallCounters]]:
+        """Return the counters of all servers, of those too that have gone since: a count never falls."""
+        for model, client in self._clients.values():
+            counters = getattr(client, "counters", ())
+            for each in counters if isinstance(counters, tuple) else (counters,):
+                if isinstance(each, CallCounters):
+                    self._counters[id(each)] = (model, each)
+        return list(self._counters.values())
 
     def _oldest_s(self) -> float:
         now = time.monotonic()

@@ -250,6 +250,20 @@ async def test_failed_tries_are_told_by_kind_for_clients_that_count_them() -> No
     assert watching.look().failures == {"fake": {"http_503": 1, "timeout": 1}}
 
 
+async def test_failures_of_servers_that_come_later_are_told_and_of_those_that_go_kept() -> None:
+    class Following(FakeBackend):
+        counters: tuple[CallCounters, ...] = ()
+
+    first, later = CallCounters(failures=Counter(timeout=2)), CallCounters(failures=Counter(timeout=3))
+    client, watching = Following(lambda _: ""), Watching()
+    client.counters = (first,)
+    _, shared = await begun(watching)
+    await shared.get("client", lambda: opened(client))
+    assert watching.look().failures == {"fake": {"timeout": 2}}
+    client.counters = (later,)
+    assert watching.look().failures == {"fake": {"timeout": 5}}
+
+
 async def test_what_is_no_model_is_handed_on_as_it_is() -> None:
     _, shared = await begun(Watching())
     assert await shared.get("client", lambda: opened("client")) == "client"
