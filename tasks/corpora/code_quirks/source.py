@@ -186,5 +186,5 @@ def is_docstring(statement: ast.stmt) -> bool:
 
 def first_line(statement: ast.stmt) -> int:
     """Return the line that a statement begins on, its decorators included."""
-    decorators = getattr(statement, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

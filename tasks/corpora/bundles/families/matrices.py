@@ -29,12 +29,15 @@ def _turn(how: str, then: str) -> Draft:
 
     def oracle(matrix: Matrix) -> object:
         size = len(matrix)
-        place = {
-            "transpose": lambda r, c: (c, r), "clockwise": lambda r, c: (size - 1 - c, r),
-            "anticlockwise": lambda r, c: (c, size - 1 - r), "half": lambda r, c: (size - 1 - r, size - 1 - c),
-            "mirror": lambda r, c: (r, size - 1 - c), "upside": lambda r, c: (size - 1 - r, c),
-        }[how]  # fmt: skip
-        rows = [[matrix[place(r, c)[0]][place(r, c)[1]] for c in range(size)] for r in range(size)]
+
+        def cell_at(r: int, c: int) -> int:
+            row, column = {
+                "transpose": (c, r), "clockwise": (size - 1 - c, r), "anticlockwise": (c, size - 1 - r),
+                "half": (size - 1 - r, size - 1 - c), "mirror": (r, size - 1 - c), "upside": (size - 1 - r, c),
+            }[how]  # fmt: skip
+            return matrix[row][column]
+
+        rows = [[cell_at(r, c) for c in range(size)] for r in range(size)]
         flat = [cell for row in rows for cell in row]
         return {"rows": rows, "first": rows[0], "sums": [sum(row) for row in rows], "flat": flat}[then]
 

@@ -10,7 +10,7 @@ def _digits(base: int, reduce: str) -> Draft:
     call = "math.prod(digits)" if reduce == "prod" else f"{reduce}(digits)"
 
     def oracle(number: int) -> int:
-        places = [number // base**n % base for n in range(64)]
+        places: list[int] = [number // base**n % base for n in range(64)]
         top = max((n for n, digit in enumerate(places) if digit), default=0)
         used = places[: top + 1]
         return {"sum": sum(used), "max": max(used), "len": len(used), "prod": math.prod(used)}[reduce]
@@ -206,7 +206,7 @@ def _polynomial(coefficients: tuple[int, ...], modulus: int | None) -> Draft:
     terms = " + ".join(f"{c} * x^{n}" for n, c in enumerate(coefficients))
 
     def oracle(x: int) -> int:
-        value = sum(c * x**n for n, c in enumerate(coefficients))
+        value: int = sum(c * x**n for n, c in enumerate(coefficients))
         return value if modulus is None else value % modulus
 
     return Draft(

@@ -171,8 +171,8 @@ def _table(delimiter: str, reduce: str, skip_blank: bool) -> Draft:
     def oracle(text: str, column: str) -> int:
         header, *rows = [line.split(delimiter) for line in text.split("\n") if line]
         place = header.index(column)
-        cells = [row[place] for row in rows]
-        return int({"sum": sum, "max": max, "min": min}[reduce](int(cell) for cell in cells if cell.strip()))
+        numbers = sorted(int(row[place]) for row in rows if row[place].strip())
+        return {"sum": sum(numbers), "max": numbers[-1], "min": numbers[0]}[reduce]
 
     cell = f"{delimiter} {delimiter}" if skip_blank else f"{delimiter}5{delimiter}"
     return Draft(

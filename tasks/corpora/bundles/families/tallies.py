@@ -132,9 +132,8 @@ def _windows(size: int, reduce: str, step: int) -> Draft:
 
     def oracle(numbers: list[int]) -> list[int]:
         starts = [n for n in range(len(numbers)) if n % step == 0 and n + size <= len(numbers)]
-        return [
-            int({"sum": sum, "max": max, "min": min}[reduce](numbers[n] for n in range(s, s + size))) for s in starts
-        ]
+        windows = [sorted(numbers[n] for n in range(s, s + size)) for s in starts]
+        return [{"sum": sum(window), "max": window[-1], "min": window[0]}[reduce] for window in windows]
 
     return Draft(
         "reduce_windows(numbers)",
