@@ -22,8 +22,8 @@ def check_model(model: str) -> None:
     """
     if not spacy.util.is_package(model) and not Path(model).is_dir():
         raise ModelMissing(
-            f"spaCy model {model} is not installed, and Presidio would fetch it by itself: install its wheel, or give"
-            " the folder of a model"
+            f"spaCy model {model} is not installed, and Presidio would fetch it by itself: install the wheel of that"
+            " model, or name one that is there or its folder, as in `--method presidio:FOLDER`"
         )
 
 

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from infra.engines.models import ModelMissing
+
 OPENAI_PRIVACY_FILTER = "openai/privacy-filter"  # Apache-2.0, 1.5 billion parameters, 33 labels
 
 
@@ -73,10 +75,22 @@ class PrivacyFilter:
 
     @classmethod
     def load(cls, name: str = OPENAI_PRIVACY_FILTER, *, window: int = 4096) -> Self:
-        """Load a model by hub name or folder, in the precision it was saved in, onto the GPU if there is one."""
+        """Load a model by hub name or folder, in the precision it was saved in, onto the GPU if there is one.
+
+        Raises:
+            ModelMissing: there is none, or it is no token classifier that transformers can load.
+        """
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        model = AutoModelForTokenClassification.from_pretrained(name, dtype="auto").to(device)
-        return cls(model, AutoTokenizer.from_pretrained(name), window=window)
+        try:
+            model = AutoModelForTokenClassification.from_pretrained(name, dtype="auto")
+            tokenizer = AutoTokenizer.from_pretrained(name)
+        except (OSError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ModelMissing(
+                f"{name}: no token classifier that transformers can load ({reason}): give the folder of one, as in"
+                " `--method opf:FOLDER`, or a name that is in the hub's cache"
+            ) from error
+        return cls(model.to(device), tokenizer, window=window)
 
     def __call__(self, texts: Sequence[str]) -> list[Classified]:
         """Classify the tokens of each text, from its beginning to its end.

@@ -141,7 +141,7 @@ async def make_scores(
                 len(shard),
                 spec_hash=job.spec_hash(),
                 input_hashes={"rows": rows.sha256},
-                summary=_summary(job, receipt),
+                summary=_summary(job, receipt, model),
             )
     return receipt
 
@@ -185,7 +185,7 @@ def _receipt(shard: ShardRange, outcomes: Sequence[Outcome], replayed: int) -> S
     )
 
 
-def _summary(job: ScoreJob, receipt: ScoreReceipt) -> ShardSummary:
+def _summary(job: ScoreJob, receipt: ScoreReceipt, model: Opened) -> ShardSummary:
     return ShardSummary(
         reasons=receipt.reasons,
         tokens=Usage(prompt=receipt.tokens * len(job.passes)),
@@ -193,6 +193,7 @@ def _summary(job: ScoreJob, receipt: ScoreReceipt) -> ShardSummary:
         notes={
             "reference": job.reference.model_dump(),
             "prompts": {asked.name: asked.prompt for asked in job.passes if asked.prompt is not None},
+            "reading": model.reading(),
             "documents": receipt.documents,
             "replayed": receipt.replayed,
             "nll": {name: {"tokens": each.tokens, "nats": each.nats} for name, each in receipt.nll.items()},

@@ -96,7 +96,7 @@ def child(side: str, options: argparse.Namespace) -> None:
             "texts": len(of),
             "wall_s": time.perf_counter() - wall,
             "processor_s": time.process_time() - processor,
-            "growth_mib": _status_mib("VmHWM") - ready,
+            "growth_mib": status_mib("VmHWM") - ready,
         }
         np.save(options.folder / f"{side}-{name}.npy", nll)
     (options.folder / f"{side}.json").write_text(json.dumps(figures), encoding="utf-8")
@@ -113,10 +113,10 @@ def sets(tokenizer: TextTokenizer, options: argparse.Namespace) -> dict[str, lis
 def start_peak() -> float:
     """Forget the process's peak so far (Linux), and return what it holds now, in MiB."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    return _status_mib("VmRSS")
+    return status_mib("VmRSS")
 
 
-def _status_mib(field: str) -> float:
+def status_mib(field: str) -> float:
     found = re.search(rf"^{field}:\s+(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
     assert found is not None
     return int(found[1]) / 1024

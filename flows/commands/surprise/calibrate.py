@@ -37,6 +37,8 @@ def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json
             procedure = combined(procedure, wanted.features, (piece.scored for piece in data), conditioning)
         corpus = data.materials(partial(material_for, procedure, conditioning))
         found = calibrated(corpus, procedure, setting.unit, setting.goal, data.first.reference, conditioning)
+    except ConfigError:  # names its file already
+        raise
     except ValueError as error:
         raise ConfigError(f"{folder}: {error}") from error
     _write(found, output)

@@ -23,12 +23,11 @@ from flows.config import ConfigError
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import BestF1, Goal
 from tasks.surprise.evaluation.compare import Compared, compared
-from tasks.surprise.evaluation.notation import Misspelled, unit_of
+from tasks.surprise.evaluation.notation import unit_of
 from tasks.surprise.evaluation.terminal import render_results, render_transfer
 from tasks.surprise.evaluation.transfer import TransferTable, transfer_table
 from tasks.surprise.pictures import curves
 from tasks.surprise.policy import Policy, Unit
-from tasks.surprise.scored import ScoresUnfit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +63,16 @@ def run(folder: Path, asked: Asked, output: Path | None, picture: Path | None, a
     if not asked.policies and not asked.methods:
         raise ConfigError("nothing to evaluate: give --policy FILE, --method NAME, or several of them")
     policies = {path: open_policy(path) for path in asked.policies}
+    for written in filter(None, (output, picture)):  # now, not after the work
+        written.parent.mkdir(parents=True, exist_ok=True)
     try:
         unit = _unit(asked.unit, policies)
         contestants = _contestants(folder, asked, policies, unit)
         found = [_compared(each, unit, in_documents=asked.in_documents) for each in contestants]
         table = None if asked.transfer is None else _transfer(contestants[0], asked.transfer, unit)
-    except (Misspelled, ScoresUnfit, ValueError) as error:
+    except ConfigError:  # names its file already
+        raise
+    except ValueError as error:
         raise ConfigError(f"{folder}: {error}") from error
     figures = _json(found, unit, table)
     if output is not None:
@@ -143,14 +146,20 @@ def _picture(found: Sequence[Compared]) -> bytes:
     drawable = [each for each in found if each.curve.targets and each.curve.others]
     if not drawable:
         raise ConfigError("no ROC curve to draw: the documents hold no targets, or nothing else")
+    graded = [each for each in drawable if each.result.threshold is not None]
+    points = [
+        curves.FixedPoint(each.result.method, counts.fpr or 0.0, counts.tpr or 0.0)
+        for each in drawable
+        if each.result.threshold is None and (counts := each.result.overall.counts)
+    ]
     pairs = [
         curves.RocPair(each.result.method, each.validation, each.curve)
-        for each in drawable
+        for each in graded
         if each.validation is not None
     ]
-    if len(pairs) == len(drawable):
-        return curves.roc(pairs)
-    return curves.roc_of_methods([curves.NamedCurve(each.result.method, each.curve) for each in drawable])
+    if pairs and len(pairs) == len(graded):
+        return curves.roc(pairs, points)
+    return curves.roc_of_methods([curves.NamedCurve(each.result.method, each.curve) for each in graded], points)
 
 
 def _json(found: Sequence[Compared], unit: Unit, table: TransferTable | None) -> str:

@@ -39,6 +39,25 @@ class Piece:
     counted: Bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LabelFile:
+    """Labels that stand in place of those that the documents were scored with."""
+
+    path: Path
+    rows: Labels
+
+    def of(self, documents: Sequence[Document]) -> list[Document]:
+        """Give documents their labels.
+
+        Raises:
+            ConfigError: a row is no interval of its text.
+        """
+        try:
+            return with_labels(documents, self.rows)
+        except LabelsUnfit as error:
+            raise ConfigError(f"{self.path}: {error}") from error
+
+
 class Labelled:
     """What to calibrate or to judge on: pieces, read anew each time it is gone through, unless there is only one.
 
@@ -49,7 +68,7 @@ class Labelled:
         wanted: documents that are labelled, or share a group with one that is, shape (R,); None for all.
     """
 
-    def __init__(self, folder: Path, first: ScoredSet, labels: Labels | None, wanted: Bool | None) -> None:
+    def __init__(self, folder: Path, first: ScoredSet, labels: LabelFile | None, wanted: Bool | None) -> None:
         self.first = first
         self._home = folder.resolve()
         self._labels = labels
@@ -70,7 +89,7 @@ class Labelled:
 
     def _piece(self, scored: ScoredSet) -> Piece:
         if self._labels is not None:
-            return Piece(scored, with_labels(scored.documents, self._labels))
+            return Piece(scored, self._labels.of(scored.documents))
         return Piece(scored, scored.documents, None if scored.labelled.all() else scored.labelled)
 
     def materials(self, make: Callable[[Piece], Material]) -> "Materials":
@@ -127,7 +146,7 @@ def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> L
     try:
         rows = by_document(read_labels(labels))
         check_known(rows, columns["document_id"].to_pylist())
-        return Labelled(folder, first, rows, None)
+        return Labelled(folder, first, LabelFile(labels, rows), None)
     except LabelsUnfit as error:
         raise ConfigError(f"{labels}: {error}") from error
 
@@ -225,12 +244,27 @@ def read_labels(path: Path) -> list[dict[str, Any]]:
         ConfigError: it is neither Parquet nor one JSON object a line.
     """
     try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path).to_dicts()
-        with path.open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line in lines if line.strip()]
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ConfigError(f"{path}: neither Parquet nor one JSON object a line: {error}") from error
-    if not all(isinstance(row, dict) for row in rows):
-        raise ConfigError(f"{path}: each line is one JSON object with document_id, start, end")
+        return pl.read_parquet(path).to_dicts() if path.suffix == ".parquet" else _json_lines(path)
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such file of labels: {_LABELS}") from error
+    except pl.exceptions.PolarsError as error:
+        raise ConfigError(f"{path}: not a Parquet file: {_LABELS}") from error
+
+
+def _json_lines(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:  # of JSON, or of UTF-8
+                raise ConfigError(f"{path}: line {number} is no JSON in UTF-8: {_LABELS}") from error
+            if not isinstance(row, dict):
+                raise ConfigError(f"{path}: line {number} is no JSON object: {_LABELS}")
+            rows.append(row)
     return rows
+
+
+_LABELS = "give Parquet, or JSON lines, with document_id, start, end (code points) and category"

@@ -15,6 +15,7 @@ from tasks.surprise.evaluation.results import Figures, Result, auroc_of
 from tasks.surprise.evaluation.transfer import TransferTable
 
 MOST_CATEGORIES = 30
+MOST_COLUMNS = 4  # methods side by side; more stand below each other
 
 
 def render_calibration(calibration: Calibration) -> RenderableType:
@@ -79,16 +80,27 @@ def render_transfer(table: TransferTable) -> RenderableType:
 
 
 def _categories(results: Sequence[Result]) -> Table:
-    table = _table("F1 of each category, other categories left out", ("category", "units", *_names(results)))
     sizes = {name: each.counts.targets for result in results for name, each in result.categories.items()}
     shown = sorted(sizes, key=lambda name: (-sizes[name], name))
+    title = "F1 of each category, other categories left out"
+    many = len(results) > MOST_COLUMNS
+    table = _table(title, ("category", "units", *(["method", "F1"] if many else _names(results))))
     for name in shown[:MOST_CATEGORIES]:
-        figures = (result.categories.get(name) for result in results)
-        cells = (NOTHING if each is None else fixed(each.counts.f1, 3) for each in figures)
-        table.add_row(Text(visible(name)), count(sizes[name]), *cells)
+        scores = [_f1(result, name) for result in results]
+        head = (Text(visible(name)), count(sizes[name]))
+        if not many:
+            table.add_row(*head, *scores)
+            continue
+        for place, (method, score) in enumerate(zip(_names(results), scores, strict=True)):
+            table.add_row(*(("", "") if place else head), Text(method), score)
     if len(shown) > MOST_CATEGORIES:
         table.add_row(Text(f"and {len(shown) - MOST_CATEGORIES} more, in the JSON", "dim"))
     return table
+
+
+def _f1(result: Result, category: str) -> str:
+    figures = result.categories.get(category)
+    return NOTHING if figures is None else fixed(figures.counts.f1, 3)
 
 
 def _names(results: Iterable[Result]) -> list[str]:
@@ -96,7 +108,7 @@ def _names(results: Iterable[Result]) -> list[str]:
 
 
 def _table(title: str, headings: Sequence[str]) -> Table:
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for place, heading in enumerate(headings):
         table.add_column(Text(heading), justify="left" if place == 0 else "right", overflow="fold")
     return table

@@ -11,7 +11,7 @@ from tasks.report.marks import visible
 from tasks.surprise.calibrate import Point
 from tasks.surprise.curve import Curve, Histograms
 from tasks.surprise.evaluation.results import Operating
-from tasks.surprise.pictures.drawing import DASHES, FAINT, INK, OTHER, PALETTE, TARGET, png
+from tasks.surprise.pictures.drawing import DASHES, FAINT, INK, OTHER, PALETTE, SHAPES, TARGET, png
 from tasks.surprise.rows import F64
 from tasks.surprise.rules import LocalRule, Rule
 
@@ -25,6 +25,15 @@ class NamedCurve:
 
     name: str
     curve: Curve
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPoint:
+    """A method without a threshold: one point, where others have a curve."""
+
+    name: str
+    fpr: float
+    tpr: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +57,7 @@ def roc_points(curve: Curve, most: int = MOST_POINTS) -> tuple[F64, F64]:
     )
 
 
-def roc(pairs: Sequence[RocPair]) -> bytes:
+def roc(pairs: Sequence[RocPair], points: Sequence[FixedPoint] = ()) -> bytes:
     """Draw validation (dashed) and application (solid) ROC curves with both AUROCs, as SM Figure 6."""
 
     def paint(axes: Axes) -> None:
@@ -57,14 +66,15 @@ def roc(pairs: Sequence[RocPair]) -> bytes:
             name = f"{_short(pair.name)} · {pair.validation.auroc:.2f} / {pair.application.auroc:.2f}"
             axes.plot(*roc_points(pair.validation), linestyle="--", color=color)
             axes.plot(*roc_points(pair.application), color=color, label=name)
+        _points(axes, points, len(pairs))
         _roc_axes(axes)
         axes.plot([], [], color=INK, linestyle="--", label="dashed: validation")
-        axes.legend(title="setting · AUROC validation / application", title_fontsize=8.5, loc="lower right")
+        _legend(axes, title="setting · AUROC validation / application")
 
-    return png((5.2, 4.6), paint)
+    return png(_size(len(pairs) + len(points)), paint)
 
 
-def roc_of_methods(curves: Sequence[NamedCurve]) -> bytes:
+def roc_of_methods(curves: Sequence[NamedCurve], points: Sequence[FixedPoint] = ()) -> bytes:
     """Draw the ROC curves of several methods on the same data."""
 
     def paint(axes: Axes) -> None:
@@ -72,10 +82,27 @@ def roc_of_methods(curves: Sequence[NamedCurve]) -> bytes:
             label = f"{_short(each.name)} · AUROC {each.curve.auroc:.2f}"
             color, dash = PALETTE[place % len(PALETTE)], DASHES[place // len(PALETTE) % len(DASHES)]
             axes.plot(*roc_points(each.curve), color=color, linestyle=dash, label=label)
+        _points(axes, points, len(curves))
         _roc_axes(axes)
-        axes.legend(loc="lower right")
+        _legend(axes)
 
-    return png((5.2, 4.6), paint)
+    return png(_size(len(curves) + len(points)), paint)
+
+
+def _points(axes: Axes, points: Sequence[FixedPoint], first: int) -> None:
+    for place, each in enumerate(points, first):  # colours go on where those of the curves end
+        color, shape = PALETTE[place % len(PALETTE)], SHAPES[place // len(PALETTE) % len(SHAPES)]
+        axes.plot(each.fpr, each.tpr, shape, color=color, markersize=6, label=_short(each.name), clip_on=False)
+
+
+def _size(entries: int) -> tuple[float, float]:
+    """Inches of a picture with so many methods: the legend stands below and takes its lines."""
+    return 5.2, 4.7 + 0.19 * entries
+
+
+def _legend(axes: Axes, title: str | None = None) -> None:
+    """Put the legend below the axes, where it hides no curve."""
+    axes.legend(title=title, title_fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.13), alignment="left")
 
 
 def calibration(
@@ -94,7 +121,7 @@ def calibration(
         _by_threshold(middle, curve, level, score_name)
         _histograms(right, scores, level, score_name)
 
-    return png((12.6, 3.9), paint, panels=(1, 3))
+    return png((12.6, 4.8), paint, panels=(1, 3))
 
 
 def _trade_off(axes: Axes, curve: Curve, operating: Sequence[Operating], chosen: Point | None) -> None:
@@ -120,7 +147,7 @@ def _trade_off(axes: Axes, curve: Curve, operating: Sequence[Operating], chosen:
     axes.set_xlabel("collateral (FPR)")
     axes.set_ylabel("target recall (TPR)")
     _percent(axes)
-    axes.legend(loc="lower right")
+    _legend(axes)
 
 
 def _by_threshold(axes: Axes, curve: Curve, level: float | None, score_name: str) -> None:
@@ -138,7 +165,7 @@ def _by_threshold(axes: Axes, curve: Curve, level: float | None, score_name: str
     axes.set_xlabel(score_name)
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.legend(loc="best")
+    _legend(axes)
 
 
 def _histograms(axes: Axes, scores: Histograms, level: float | None, score_name: str) -> None:
@@ -156,7 +183,7 @@ def _histograms(axes: Axes, scores: Histograms, level: float | None, score_name:
     axes.set_xlabel(score_name)
     axes.set_ylabel("share of its kind")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.legend(loc="best")
+    _legend(axes)
 
 
 def _mark(axes: Axes, level: float | None) -> None:

@@ -14,6 +14,7 @@ INK, FAINT = "#2b2f33", "#b9bec4"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 TARGET, OTHER = PALETTE[1], PALETTE[0]
 DASHES = ("-", "--", ":", "-.")
+SHAPES = ("o", "s", "^", "D")
 
 _STYLE: dict[Any, Any] = {  # matplotlib types its keys one by one
     "text.parse_math": False,  # a method's name may hold dollar signs

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -108,6 +108,15 @@ class Opened:
                 f"the run was planned with {planned}, this worker has {self.scorer.reference}: put the same model and"
                 " tokenizer on every node, and run it again"
             )
+
+    def reading(self) -> dict[str, Any]:
+        """Say how it reads: ids put before each text and window, tokens at once, tokens a further window scores."""
+        return {
+            "prefix": list(self.scorer.prefix),
+            "context": self.scorer.context,
+            "stride": self.scorer.stride,
+            "precision": self.precision,
+        }
 
 
 def model_versions() -> dict[str, str]:

@@ -16,6 +16,7 @@ from transformers.models.openai_privacy_filter.modeling_openai_privacy_filter im
 )
 
 from infra.detectors.privacy_filter import PrivacyFilter
+from infra.engines.models import ModelMissing
 from tasks.surprise.baselines.methods import Material, is_masked
 from tasks.surprise.baselines.privacy_filter import Decoded, LogOdds, Remembering
 from tasks.surprise.documents import Document
@@ -115,6 +116,11 @@ def test_a_saved_model_is_loaded_by_its_folder(
     tokenizer.save_pretrained(tmp_path)
     loaded = PrivacyFilter.load(str(tmp_path))([TEXT])[0]
     np.testing.assert_allclose(loaded.log_probs, directly(model, tokenizer, TEXT), atol=1e-4)
+
+
+def test_a_model_that_is_nowhere_is_named_with_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match=r"no token classifier .* --method opf:FOLDER"):
+        PrivacyFilter.load(str(tmp_path))
 
 
 def test_masks_and_log_odds_of_the_random_model_are_those_of_its_own_probabilities(

@@ -59,6 +59,11 @@ def test_what_is_read_back_is_what_the_scorer_gave(file: Path) -> None:
     assert scored.texts == TEXTS
     assert scored.prompts == {"prompted": "look:", "violating": "leak!", "compliant": "do not:"}
     assert scored.reference == CharacterScorer.reference
+    (notes, *_) = (record.summary.notes for record in run.job.store().manifest.records().values())
+    scorer = CharacterScorer()
+    assert notes["reading"] == {
+        "prefix": list(scorer.prefix), "context": scorer.context, "stride": scorer.stride, "precision": "float32"
+    }  # fmt: skip
     prompted = np.concatenate([nll(text, "look:") for text in TEXTS])
     np.testing.assert_array_equal(scored.batch(Prompted(prompt="look:")).scores, prompted)
     np.testing.assert_array_equal(scored.batch(Unprompted()).scores, np.concatenate([nll(text) for text in TEXTS]))

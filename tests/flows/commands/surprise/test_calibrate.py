@@ -61,10 +61,26 @@ def test_labels_of_a_file_stand_in_place_of_the_scores_own(scores: Path, tmp_pat
         assert output.read_text() == "of last week"
 
 
-def test_a_label_of_no_document_is_named(scores: Path, tmp_path: Path) -> None:
-    (tmp_path / "labels.jsonl").write_text('{"document_id": "d9", "start": 0, "end": 1}')
-    error = calibrate(scores, "--labels", tmp_path / "labels.jsonl").exception
-    assert "row 0: document 'd9'" in str(error)
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{"document_id": "d9", "start": 0, "end": 1}', "row 0: document 'd9' is not among the scored ones"),
+        (b'{"document_id": "d0", "start": 0, "end": 99}', "row 0: document 'd0'"),
+        (b'{"document_id": "d0", "start": 0, "end": 1}\n{torn', "line 2 is no JSON in UTF-8"),
+        (b"\n\xff\xfe", "line 2 is no JSON in UTF-8"),
+        (b"[1]", "line 1 is no JSON object"),
+        (None, "no such file of labels"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_named_by_file_and_place(
+    scores: Path, tmp_path: Path, content: bytes | None, told: str
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    if content is not None:
+        labels.write_bytes(content)
+    error = calibrate(scores, "--labels", labels).exception
+    assert str(error).startswith(str(labels))
+    assert told in str(error)
 
 
 def test_a_preset_is_the_papers_setting_and_options_change_it(tmp_path: Path) -> None:

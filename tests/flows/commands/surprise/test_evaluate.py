@@ -60,15 +60,17 @@ def test_policies_stand_side_by_side(policy: Path, test_scores: Path, tmp_path: 
 def test_validation_and_application_curves_are_drawn_with_both_aurocs(
     policy: Path, test_scores: Path, tmp_path: Path
 ) -> None:
-    picture = tmp_path / "roc.png"
+    picture = tmp_path / "new" / "roc.png"
     validation = tmp_path / "validation"
     result = invoke(
-        "evaluate", test_scores, "--policy", policy, "--validation", validation, "--picture", picture, "--json"
-    )
+        "evaluate", test_scores, "--policy", policy, "--method", "oracle", "--validation", validation,
+        "--picture", picture, "--json",
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
-    (figures,) = json.loads(result.output)["methods"]
+    figures, oracle = json.loads(result.output)["methods"]
     assert figures["validation_auroc"] == 1.0
+    assert oracle["validation_auroc"] is None  # one point, no curve
 
 
 def test_thresholds_of_one_language_are_used_on_another(policy: Path, test_scores: Path, tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ def test_pictures_are_png_and_the_same_bytes_each_time(rule: Rule) -> None:
 def test_names_with_markup_and_control_characters_are_drawn() -> None:
     assert curves.roc([curves.RocPair("$a_b^\x1b[31m" * 9, curve(), curve())]).startswith(b"\x89PNG")
     assert curves.roc_of_methods([curves.NamedCurve("OPF", curve())]).startswith(b"\x89PNG")
+    points = [curves.FixedPoint(f"rule {place}", place / 40, place / 40) for place in range(40)]
+    assert curves.roc_of_methods([], points).startswith(b"\x89PNG")
+    assert curves.roc([curves.RocPair("a", curve(), curve())], points[:1]).startswith(b"\x89PNG")
 
 
 def test_interventions_are_drawn_with_and_without_a_judge() -> None:

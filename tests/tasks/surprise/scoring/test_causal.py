@@ -117,7 +117,7 @@ def test_a_long_text_is_scored_whole_with_the_stated_context(bos: bool, prompt: 
 
 def test_results_come_in_the_order_of_the_texts_over_many_slabs() -> None:
     of = [f"text {i} " + "x y " * (i % 5) for i in range(40)]
-    found = scorer_of(bos=True, batch_tokens=1).score(texts(*of), [PLAIN])  # 192 characters a slab
+    found = scorer_of(bos=True, batch_tokens=1).score(texts(*of), [PLAIN])  # 24 characters a slab
     assert [backend().decode(text.ids.tolist()) for text in found] == of
 
 
