@@ -6,13 +6,16 @@ from typer import Option, Typer
 
 from flows.commands.evaluate.app import MAKING, Evaluator, Json
 from flows.commands.flags import RunFlags, takes_run_flags
+from flows.commands.study.masking_app import code_pii, code_quirks
 
-study_app = Typer(no_args_is_help=True, help="Find out how a setting of the pipeline tells.")
+study_app = Typer(no_args_is_help=True, help="Find out how a setting tells: chunk size, masking.")
+study_app.command("code-pii")(code_pii)
+study_app.command("code-quirks")(code_quirks)
 
 
 @study_app.callback()
 def study() -> None:
-    """Find out how a setting of the pipeline tells."""
+    """Find out how a setting tells: of the pipeline, or of masked training."""
 
 
 @study_app.command("chunk-size")

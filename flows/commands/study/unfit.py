@@ -1,0 +1,32 @@
+"""What may not fit in a study, from whichever part of it."""
+
+from tasks.measuring.answers import PromptUnusable
+from tasks.measuring.corpus import CorpusUnfit
+from tasks.measuring.extraction.targets import TargetUnusable
+from tasks.measuring.steps import MeasuredOtherwise
+from tasks.surprise.policy import PolicyMismatch
+from tasks.surprise.scored import ScoresUnfit
+from tasks.surprise.scoring.render import NoChatTemplate
+from tasks.surprise.shard import ChatUnfit as ChatNotRendered
+from tasks.training.answers import ChatUnfit, TemplateUnfit
+from tasks.training.masked.ground import GroundUnfit
+from tasks.training.masked.maskings import MaskingUnfit
+from tasks.training.packing import ModelUnfit
+from tasks.training.steps import OutputTaken
+
+UNFIT: tuple[type[Exception], ...] = (
+    ChatNotRendered,
+    ChatUnfit,
+    CorpusUnfit,
+    GroundUnfit,
+    MaskingUnfit,
+    MeasuredOtherwise,
+    ModelUnfit,
+    NoChatTemplate,
+    OutputTaken,
+    PolicyMismatch,
+    PromptUnusable,
+    ScoresUnfit,
+    TargetUnusable,
+    TemplateUnfit,
+)
