@@ -203,6 +203,9 @@ def preview(
 @takes_run_flags(without=("in_flight", "workers", "budget"))
 def estimate(
     flags: RunFlags,
+    of: Annotated[
+        Literal["synthesize", "sanitize"], Option(help="The command whose run is estimated; sanitize needs records.")
+    ] = "synthesize",
     calls_per_second: Annotated[
         float | None, Option(min=0.001, metavar="N", help="Calls answered a second, all workers together.")
     ] = None,
@@ -213,10 +216,11 @@ def estimate(
     \b
     privasis estimate -c run.toml --records 100000 --calls-per-second 50
     privasis estimate --model openai:gpt-4.1-mini --records 1000 --json
+    privasis estimate -c run.toml --of sanitize
     """  # noqa: D301
     from flows.commands import estimate as command
 
-    command.run(flags, calls_per_second, json)
+    command.run(flags, of, calls_per_second, json)
 
 
 @app.command(rich_help_panel=RUNNING)

@@ -17,7 +17,8 @@ async def both(first: Callable[[], Awaitable[T]], second: Callable[[], Awaitable
     async def do(thing: Callable[[], Awaitable[T | R]]) -> T | R:
         return await thing()
 
-    found = await map_bounded(do, (first, second), at_once)
+    things: tuple[Callable[[], Awaitable[T | R]], ...] = (first, second)
+    found = await map_bounded(do, things, at_once)
     return cast(T, found[0]), cast(R, found[1])
 
 

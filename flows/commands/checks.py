@@ -7,7 +7,7 @@ from flows.config import ConfigError, Embedded, LiteLLM, Remote, RunConfig, Simu
 from infra.engines import models as gguf
 from infra.engines import vllm
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, api_key, connect, connect_embedder, price_of
-from infra.llm.types import BackendUnavailable
+from infra.llm.types import BackendGone, BackendUnavailable
 from tasks.synthesis.draws import draw
 from tasks.synthesis.options import OptionsError, language_named
 from tasks.synthesis.seeds import record_id
@@ -82,7 +82,8 @@ def check_answers(endpoint: Endpoint) -> None:
     """Ask the server for its list of models, which costs nothing: the chain itself would try for a quarter of an hour.
 
     Raises:
-        BackendUnavailable: it does not answer, or does not take the key.
+        BackendGone: it does not take the key, or there is none.
+        BackendUnavailable: it does not answer.
     """
     import openai  # here: it takes a second
 
@@ -100,8 +101,9 @@ def check_answers(endpoint: Endpoint) -> None:
         try:
             client.models.list()
         except openai.AuthenticationError as error:
-            raise BackendUnavailable(
-                f"{endpoint.model}: {client.base_url} does not take the key in {endpoint.api_key_env}: {error.message}"
+            raise BackendGone(
+                f"{endpoint.model}: {client.base_url} does not take the key in {endpoint.api_key_env}: {error.message}",
+                endpoint.model,
             ) from error
         except openai.APIConnectionError as error:
             raise BackendUnavailable(

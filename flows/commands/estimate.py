@@ -2,8 +2,9 @@
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Literal
 
 from pydantic import TypeAdapter
 from rich import box
@@ -16,40 +17,53 @@ from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.wording import counted, duration
-from flows.config import MixedEngine, RunConfig
+from flows.config import ConfigError, MixedEngine, RunConfig
 from infra.llm.connect import Endpoint, OpenAIEmbedding, price_of
 from infra.llm.prices import BATCH_SHARE, FREE, cost
 from infra.shards.manifest import ShardRecord
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
+from tasks.sanitization import estimate as sanitization
 from tasks.synthesis.chain import SINGLE_SHOT
 from tasks.synthesis.estimate import Estimate, PricedModel, Rates, estimate, measured, scaled, shipped
 
+Of = Literal["synthesize", "sanitize"]
 _STEPS = TypeAdapter(dict[str, dict[str, int]])
 
 
-def run(flags: RunFlags, calls_per_s: float | None, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What is still to be made.
+
+    Attributes:
+        rows: how many, and what is to be said about them.
+        alike: shards that the same settings have made.
+        expected: what a row takes by a shipped table, and what that was measured on.
+    """
+
+    rows: int
+    notes: list[str]
+    alike: list[ShardRecord]
+    expected: Rates
+    measured_on: str
+
+
+def run(flags: RunFlags, of: Of, calls_per_s: float | None, as_json: bool) -> None:
     """Show what the rows that are still to be made will take.
 
     Raises:
-        ConfigError: the run is described wrongly.
+        ConfigError: the run is described wrongly, or there are no records to sanitize.
         UnknownPrice: nobody has said what a paid model costs.
     """
     config = run_of(flags)
     check_settings(config)
-    models = [_priced(entry) for entry in config.models]
     quiet_prefect()
-    from flows.engines import planned_job
-    from flows.synthesize import plan_run
-
-    rows = sum(map(len, plan_run(config, "missing_and_failed").todo))
-    job = planned_job(config)
-    manifest = job.store().manifest.records().values()
-    alike = [record for record in manifest if record.spec_hash == job.spec_hash()]
-    rates, source = _rates(config, alike)
-    speed = calls_per_s or _speed(alike)
-    outlook = estimate(rows, rates, models, speed)
-    notes = [_time(outlook, speed, calls_per_s), source, *_notes(config, rows)]
+    ahead = _synthesis(config) if of == "synthesize" else _sanitization(config)
+    models = [_priced(entry, is_batched=of == "synthesize") for entry in config.models]
+    rates, source = _rates(ahead)
+    speed = calls_per_s or _speed(ahead.alike)
+    outlook = estimate(ahead.rows, rates, models, speed)
+    notes = [_time(outlook, speed, calls_per_s), source, *ahead.notes]
     if as_json:
         figures = asdict(outlook) | {"rates": {step: rate.model_dump() for step, rate in rates.items()}, "notes": notes}
         sys.stdout.write(f"{json.dumps(figures, indent=2, ensure_ascii=False)}\n")
@@ -62,22 +76,57 @@ def run(flags: RunFlags, calls_per_s: float | None, as_json: bool) -> None:
         console.print(Text(note), soft_wrap=True)
 
 
-def _priced(entry: MixedEngine) -> PricedModel:
+def _synthesis(config: RunConfig) -> Ahead:
+    from flows.engines import planned_job
+    from flows.synthesize import plan_run
+
+    rows = sum(map(len, plan_run(config, "missing_and_failed").todo))
+    job = planned_job(config)
+    return Ahead(
+        rows,
+        _notes(config, rows),
+        [record for record in job.store().manifest.records().values() if record.spec_hash == job.spec_hash()],
+        scaled(config.synthesis),
+        f"{shipped().rows} records of the simulator and scaled to these settings",
+    )
+
+
+def _sanitization(config: RunConfig) -> Ahead:
+    from flows.sanitize import plan_sanitization, planned_sanitization
+
+    job, planned = planned_sanitization(config), plan_sanitization(config, "missing_and_failed")
+    if not planned.shards:
+        raise ConfigError(
+            f"{config.root / config.dataset}: no finished records to sanitize: `privasis synthesize` first"
+        )
+    words: list[int] = []
+    for shard in planned.todo:
+        words += job.records().read_shard("records", shard, ["words"])["words"].to_pylist()
+    table = sanitization.shipped()
+    return Ahead(
+        len(words),
+        [],
+        [record for record in job.store().manifest.records().values() if record.spec_hash == job.spec_hash()],
+        sanitization.rates_at(sum(words) / len(words) if words else table.words[0]),
+        f"{table.rows} records of the simulator and scaled to the length of yours, whatever else is set",
+    )
+
+
+def _priced(entry: MixedEngine, *, is_batched: bool) -> PricedModel:
     price = price_of(entry.engine) if isinstance(entry.engine, Endpoint) else FREE
-    shares = {} if entry.batch is None else dict.fromkeys(SINGLE_SHOT, BATCH_SHARE)
+    shares = {} if entry.batch is None or not is_batched else dict.fromkeys(SINGLE_SHOT, BATCH_SHARE)
     return PricedModel(entry.name, entry.weight, partial(cost, price=price), shares)
 
 
-def _rates(config: RunConfig, alike: list[ShardRecord]) -> tuple[Rates, str]:
+def _rates(ahead: Ahead) -> tuple[Rates, str]:
     """Return what a row takes, and where that is known from."""
-    if not alike:
-        table = shipped()
-        return scaled(config.synthesis), (
-            f"Tokens by step: measured on {table.rows} records of the simulator and scaled to these settings. A real"
-            " model writes longer lists and repairs some replies: make 20 records with it, then estimate again."
+    if not ahead.alike:
+        return ahead.expected, (
+            f"Tokens by step: measured on {ahead.measured_on}. A real model writes longer lists and repairs some"
+            " replies: make 20 rows with it, then estimate again."
         )
-    rows = sum(record.rows for record in alike)
-    sums = (_STEPS.validate_python(record.summary.notes["steps"]) for record in alike)
+    rows = sum(record.rows for record in ahead.alike)
+    sums = (_STEPS.validate_python(record.summary.notes["steps"]) for record in ahead.alike)
     return measured(rows, sums), f"Tokens by step: measured on {rows:,} rows that these settings have made."
 
 

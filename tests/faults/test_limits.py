@@ -14,14 +14,14 @@ from tests.faults.small_runs import findings_of, make, rows_of, run_on
 
 pytestmark = pytest.mark.faults
 
-RECORDS = 60
+RECORDS = 36
 STORMS: list[tuple[float, tuple[Fault, ...]]] = [  # what goes wrong, one after the other
     (0.3, ("server_error", "unavailable")),
     (1.0, ("rate_limited",)),
     (0.25, ("hang", "error_in_200", "reset", "rate_limited_bare")),
 ]
 EACH = 60  # calls, however long they take on this machine
-PER_S = 12_000
+PER_S = 16_000
 
 
 def test_storms_and_a_token_limit_cost_less_than_a_third_more_calls(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from infra.llm.prices import Price
 from infra.llm.types import BackendGone
 from tasks.synthesis.config import SynthesisConfig
 from tests.faults.small_runs import make, rows_of, run_on, store_of
+from tests.faults.small_triplets import outcomes_of, sanitize
 
 run = CliRunner()
 PRICE = Price(prompt=2, cached=0.5, completion=8)
@@ -171,6 +172,7 @@ def test_a_revoked_key_stops_the_run_with_one_message_or_hands_its_records_over(
             make(stopping)
         refused = bad.statistics().requests
         assert refused <= 3 * stopping.in_flight * stopping.shards_each
+        bad.set_faults(1.0, "model_gone")
         going_on = two_models(good, bad, tmp_path / "go", "hand_over")
         make(going_on)
         assert bad.statistics().requests - refused <= 3 * going_on.in_flight * going_on.shards_each
@@ -186,3 +188,18 @@ def test_the_policy_and_the_budget_do_not_make_finished_shards_stale(simulator: 
     other = config.model_copy(update={"on_model_failure": "hand_over", "budget_usd": 5.0})
     assert planned_job(config).spec_hash() == planned_job(other).spec_hash()
     assert load_run(None, {"budget_usd": 5}).budget_usd == 5
+
+
+@pytest.mark.parametrize("words", [100, 250])
+def test_an_estimate_of_sanitizing_comes_within_15_percent_of_what_it_then_costs(
+    simulator: Simulator, tmp_path: Path, words: int
+) -> None:
+    config = priced(simulator, tmp_path, synthesis=SynthesisConfig(words=words), records=16, dataset="small")
+    make(config)
+    file = tmp_path / "run.toml"
+    file.write_text(RUN.format(root=tmp_path, base_url=simulator.base_url, words=words), encoding="utf-8")
+    told = run.invoke(app, ["estimate", "-c", str(file), "--of", "sanitize", "--json"])
+    assert told.exit_code == 0, told.stderr
+    sanitize(config)
+    cost = sum(row["cost_usd"] for row in outcomes_of(config).values())
+    assert json.loads(told.stdout)["cost_usd"] == pytest.approx(cost, rel=0.15)

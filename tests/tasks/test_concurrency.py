@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tasks.concurrency import map_bounded
+from tasks.concurrency import both, map_bounded
 
 
 @pytest.mark.parametrize("limit", [1, 3, 100])
@@ -63,3 +63,23 @@ async def test_nothing_to_do_is_done() -> None:
         raise AssertionError(n)
 
     assert await map_bounded(work, [], 1) == []
+
+
+@pytest.mark.parametrize(("at_once", "order"), [(1, "aAbB"), (2, "abAB")])
+async def test_two_things_are_done_one_after_the_other_or_together(at_once: int, order: str) -> None:
+    seen: list[str] = []
+
+    async def first() -> int:
+        seen.append("a")
+        await asyncio.sleep(0)
+        seen.append("A")
+        return 1
+
+    async def second() -> str:
+        seen.append("b")
+        await asyncio.sleep(0)
+        seen.append("B")
+        return "2"
+
+    assert await both(first, second, at_once) == (1, "2")
+    assert "".join(seen) == order

@@ -5,7 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from infra.llm.connect import EmbedderConfig, Endpoint, MiniLM, OpenAIEmbedding, connect
 from infra.llm.prices import Price
-from infra.llm.types import BackendUnavailable
+from infra.llm.types import BackendGone
 
 
 def test_an_endpoint_travels_by_pickle_and_by_json_without_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,9 +17,9 @@ def test_an_endpoint_travels_by_pickle_and_by_json_without_its_key(monkeypatch: 
     assert len(pickle.dumps(endpoint)) < 2000
 
 
-def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_final_and_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ACME_KEY", raising=False)
-    with pytest.raises(BackendUnavailable, match="ACME_KEY"):
+    with pytest.raises(BackendGone, match="ACME_KEY"):
         connect(Endpoint(model="m", api_key_env="ACME_KEY"))
 
 
