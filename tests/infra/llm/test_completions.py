@@ -35,11 +35,11 @@ async def test_token_ids_go_out_and_come_back(serve: Serve) -> None:
 
 
 async def test_a_failure_of_the_moment_is_tried_again_and_a_refusal_is_not(serve: Serve) -> None:
-    answers = iter([503, 200, 400])
+    refusal = {"error": {"message": "maximum context length is 8"}}
+    answers = iter([(503, {"error": "busy"}), (200, {"choices": [{"text": "a"}]}), (400, refusal)])
 
     async def answer(request: web.Request) -> web.Response:
-        status = next(answers)
-        body = {"choices": [{"text": "a"}]} if status == 200 else {"error": {"message": "maximum context length"}}
+        status, body = next(answers)
         return web.json_response(body, status=status)
 
     url = await serve(answer)

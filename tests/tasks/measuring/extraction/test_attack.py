@@ -6,7 +6,7 @@ import torch
 from pydantic import ValidationError
 
 from tasks.measuring.extraction.attack import Attempt, ExtractionSettings, extract, result_of
-from tasks.measuring.extraction.targets import Occurrence, Target
+from tasks.measuring.extraction.targets import Occurrence, Target, split_all
 from tests.tasks.measuring.parrot import Parrot
 from tests.tasks.surprise.scoring.tiny import VOCABULARY, chat_tokenizer, qwen3
 
@@ -48,15 +48,15 @@ def test_only_what_was_learnt_is_taken() -> None:
 def test_a_trained_model_gives_its_values_away_and_an_untrained_one_does_not() -> None:
     values, model = targets(3), qwen3(hidden_size=64, initializer_range=0.05)
     assert extract(model, TOKENIZER, values, QUICK).rate(8).approximate.value == 0.0
-    texts = [torch.tensor([TOKENIZER(each.occurrences[0].text)["input_ids"]]) for each in values]
+    splits = split_all(values, TOKENIZER, "fine_tuning", "context")
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     model.train()
-    for _ in range(60):
-        for ids in texts:
-            for start in (0, 3):  # the attacker's prefix begins in the middle of a text
-                optimizer.zero_grad()
-                model(input_ids=ids[:, start:], labels=ids[:, start:]).loss.backward()
-                optimizer.step()
+    for _ in range(40):
+        for split in splits:
+            ids = torch.tensor([[*split.revealed, *split.hidden]])
+            optimizer.zero_grad()
+            model(input_ids=ids, labels=ids).loss.backward()
+            optimizer.step()
     assert extract(model.eval(), TOKENIZER, values, QUICK).rate(8).exact.value == 1.0
 
 
