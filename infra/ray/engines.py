@@ -106,8 +106,6 @@ class EngineHost:
             ModelMissing: an embedded model is not.
             EngineFailed: the server did not start, or could not be kept alive.
         """
-        import ray
-
         config = self._config
         try:
             check_interpreter(config)
@@ -115,7 +113,7 @@ class EngineHost:
                 config,
                 self._replica,
                 servable(config.model),
-                host=ray.util.get_node_ip_address(),  # type: ignore[no-untyped-call]
+                host=_address_here(),
                 gpus=visible_gpus() if config.gpus_each else [],  # Ray shows an actor those that it has given to it
                 key=self._key,
             ) as engine:
@@ -131,6 +129,15 @@ class EngineHost:
         """End the server, and return when it has ended."""
         self._stopping.set()
         self._ended.wait(GRACE_S)
+
+
+def _address_here() -> str:
+    """Return the address under which Ray has this node: no more of its network sees the engine than sees Ray."""
+    import ray
+
+    here = ray.get_runtime_context().get_node_id()
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    return next(str(node["NodeManagerAddress"]) for node in nodes if node["NodeID"] == here)
 
 
 def _cpus_each(config: VllmConfig) -> int:

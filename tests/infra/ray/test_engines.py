@@ -32,7 +32,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def comes(what: Callable[[], bool], within_s: float = 60) -> bool:
+def comes(what: Callable[[], bool], within_s: float = 150) -> bool:
     end = time.monotonic() + within_s
     while not what() and time.monotonic() < end:
         time.sleep(0.1)
