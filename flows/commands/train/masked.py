@@ -78,12 +78,12 @@ def run(
     from tasks.training.stopped import TrainingStopped
 
     try:
-        told = _masks(asked, values["masks"])
         config = deepspeed_config(setting or DEFAULT_SETTINGS, steps)
+        told = _masks(asked, values["masks"])
+        masking = _chosen(values["masking"], asked, told)
         if passes is not None:
             rows = row_count(values["masks"], values["length"], pack=values["pack"])
             config = config.with_steps(max(1, round(passes * rows / config.train_batch_size)))
-        masking = values["masking"] or _usual(asked, told)
         wanted = MaskedRun(**{**values, "masking": masking}, start=_start(asked.model), settings=config)
         print_coverage(told, wanted.masking)
         print_trained(wanted, _train(wanted))
@@ -101,6 +101,8 @@ def _masks(asked: MasksAsked, folder: Path) -> dict[str, Any]:
     policies = {file.stem: open_policy(file) for file in asked.policies}
     for file in asked.policies:
         check_reference(policies[file.stem], scored, file)
+        if policies[file.stem].procedure.propagation is not None and not (scored.groups >= 0).any():
+            raise ConfigError(f"{file}: it propagates within groups, and no document of {asked.data} has one")
     if not (folder / COVERAGE).exists():
         tokenizer = _tokenizer(asked, scored.documents)
         return write_masks(
@@ -129,13 +131,11 @@ def _maskings(policies: "Mapping[str, Policy]", opf: str | None, *, labelled: bo
     return found
 
 
-def _usual(asked: MasksAsked, told: Mapping[str, Any]) -> str:
-    """The first policy, else the labels."""
-    chosen = asked.policies[0].stem if asked.policies else "oracle"
+def _chosen(masking: str | None, asked: MasksAsked, told: Mapping[str, Any]) -> str:
+    """The one that was asked for, else the first policy, else the labels."""
+    chosen = masking or (asked.policies[0].stem if asked.policies else "oracle")
     if chosen not in told["maskings"]:
-        raise ConfigError(
-            f"no masking {chosen} here: give --policy, or --masking, one of {', '.join(told['maskings'])}"
-        )
+        raise ConfigError(f"--masking {chosen}: no such masking: {', '.join(told['maskings'])}")
     return chosen
 
 

@@ -1,8 +1,8 @@
 """Rows of a micro-batch as tensors, and the loss of each token that counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -53,7 +53,7 @@ class RowBatch:
             selected=torch.from_numpy(selected[counted]).to(device),
         )
 
-    def nll(self, model: torch.nn.Module) -> torch.Tensor:
+    def nll(self, model: Callable[..., Any]) -> torch.Tensor:
         """Return the weighted NLL of each token that counts, in nats, shape (K,), at least float32."""
         logits: torch.Tensor = model(
             input_ids=self.ids,

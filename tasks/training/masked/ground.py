@@ -68,7 +68,7 @@ class Ground:
                     rendered = renderer.render(chats[document.id])
                     _check_alike(document, rendered.document)
                     documents[place], texts[place] = rendered.document, rendered.text
-        backend = TextTokenizer(tokenizer.backend_tokenizer, bos_id=None)  # type: ignore[attr-defined]
+        backend = TextTokenizer(tokenizer.backend_tokenizer, bos_id=None)
         tokenized = backend.tokenize(texts)
         tokens = Tokens.from_offsets(
             _joined([each.ids for each in tokenized]),

@@ -150,6 +150,8 @@ def prepare_job(run: MaskedRun) -> MaskedJob:
     tokenizer = load_tokenizer(str(run.masks / TOKENIZER))
     source, name = _start(run, tokenizer)
     _check_tokenizer(run, source, table)
+    if tokenizer.eos_token_id is None:
+        raise MaskingUnfit(f"{source}: its tokenizer names no end of a text (eos_token): a model could not end one")
     ends = Ends(tokenizer.bos_token_id, tokenizer.eos_token_id)
     rows = rows_of(table, table.mask(run.masking), run.action, ends, run.length, pack=run.pack)
     if not rows:
@@ -158,7 +160,7 @@ def prepare_job(run: MaskedRun) -> MaskedJob:
     asked = MaskedJob(
         model=name,
         source=source,
-        end_of_turn=_end_of_turn(tokenizer),
+        end_of_turn=tokenizer.eos_token_id,
         train_sha256=files.sha256(train),
         validation_sha256=None,
         deepspeed=run.settings,
@@ -232,7 +234,7 @@ def _check_engine(run: MaskedRun) -> None:
 
 
 def _check_tokenizer(run: MaskedRun, source: str, table: MaskTable) -> None:
-    theirs = TextTokenizer(load_tokenizer(source).backend_tokenizer, bos_id=None)  # type: ignore[attr-defined]
+    theirs = TextTokenizer(load_tokenizer(source).backend_tokenizer, bos_id=None)
     if theirs.sha256 != table.tokenizer_sha256:
         raise MaskingUnfit(
             f"{run.masks}: masks of another tokenizer than the model's ({source}): make them with its own"
@@ -241,10 +243,6 @@ def _check_tokenizer(run: MaskedRun, source: str, table: MaskTable) -> None:
     limit = getattr(config, "max_position_embeddings", None)
     if limit is not None and run.length > limit:
         raise MaskingUnfit(f"--length {run.length}: the model takes {limit} tokens at most")
-
-
-def _end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
-    return int(tokenizer.eos_token_id)
 
 
 def _check_same(folder: Path, asked: MaskedJob) -> None:

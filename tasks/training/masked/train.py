@@ -47,7 +47,8 @@ def train_with_torch(folder: Path, asked: MaskedJob) -> None:
         TrainingStopped: see ``main``.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model = load_model(asked, torch.float32).to(device)
+    model = load_model(asked, torch.float32)
+    torch.nn.Module.to(model, device)  # transformers' own is typed as something else
     learner = TorchLearner(model, asked.deepspeed)
     run_steps(learner, folder, asked)
     tokenizer = AutoTokenizer.from_pretrained(asked.source, trust_remote_code=False)

@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from infra.engines.distributed import launch_group
+from tasks.training import job, losses
+from tasks.training.masked.maskings import Unmasked, oracle
+from tasks.training.masked.steps import TRAINER, prepare_job, train_here, write_masks
+from tasks.training.masked.tokenizer import train_tokenizer
 from tests.tasks.training.masked.deepspeed_child import ROWS, model_of, order
-from tests.tasks.training.masked.small import reference_gradients
+from tests.tasks.training.masked.small import reference_gradients, settings
+from tests.tasks.training.masked.test_maskings import scored
+from tests.tasks.training.masked.test_steps import curve, run_of
 
 PROCESSES = 2
 
@@ -49,3 +56,44 @@ def test_no_gradient_is_dropped_over_micro_batches_and_processes(
     assert len(ours) == len(expected)
     for gradient, theirs in zip(ours, expected, strict=True):
         torch.testing.assert_close(gradient.double(), theirs, rtol=0, atol=1e-6 * whole)
+
+
+def train(folder: Path, log: Path, stop_after: int | None = None) -> None:
+    """Train the job in a folder by two processes, and stop them roughly once a step is told to be done."""
+    environment = {"DS_ACCELERATOR": "cpu", "OMP_NUM_THREADS": "1"}
+    with launch_group(TRAINER, [str(folder)], processes=PROCESSES, log=log, environment=environment) as group:
+        while not group.is_done(0.005):
+            if stop_after and any(line["step"] >= stop_after for line in losses.read(folder / losses.FILE)):
+                return
+
+
+def test_two_processes_that_were_stopped_and_went_on_have_the_losses_of_plain_torch(tmp_path: Path) -> None:
+    data = scored(12)
+    write_masks(data, train_tokenizer(data.texts, 280), [Unmasked(), oracle()], tmp_path / "masks")
+    steps = 30
+    one = run_of(tmp_path / "masks", tmp_path / "torch", action="both", settings=settings(steps, micro=2))
+    two = run_of(
+        tmp_path / "masks",
+        tmp_path / "deepspeed",
+        action="both",
+        engine="deepspeed",
+        save_every=4,
+        settings=settings(
+            steps, micro=1, train_batch_size=2, zero_optimization={"stage": 1}, zero_allow_untested_optimizer=True
+        ),
+    )
+    train_here(one)
+    prepare_job(two)
+    train(two.output, tmp_path / "log.txt", stop_after=9)
+    assert not (two.output / job.MODEL).exists()
+    train(two.output, tmp_path / "log.txt")
+    assert (two.output / job.MODEL / "model.safetensors").exists()
+    expected, found = curve(one.output), curve(two.output)
+    assert [line["step"] for line in found] == list(range(1, steps + 1))
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)
+        assert (ours["tokens"], ours["counted"], ours["learning_rate"]) == (
+            theirs["tokens"],
+            theirs["counted"],
+            theirs["learning_rate"],
+        )

@@ -64,7 +64,7 @@ def test_a_chat_is_rendered_by_the_trained_models_template_and_learns_answers_wi
         "I am afarrell_260.<|im_end|>",
         "No, afarrell_260 will not.<|im_end|>",
     ]
-    assert pieces(ground, ground.targets) == ["afarrell_260"]
+    assert pieces(ground, ground.targets) == [" afarrell_260"]  # with the space that is of its first token
 
 
 def test_what_the_template_writes_is_a_special_token_and_what_a_person_types_is_not() -> None:
@@ -88,7 +88,7 @@ def test_a_chat_without_its_conversation_stays_the_reference_models_text() -> No
     data = reference_scored(CHAT)
     ground = Ground.of(data, train_tokenizer(data.texts, 300))
     assert ground.documents[0].text == data.texts[0]
-    assert pieces(ground, ground.supervised) == ["I am afarrell_260.", "No, afarrell_260 will not."]
+    assert pieces(ground, ground.supervised) == [" I am afarrell_260.", " No, afarrell_260 will not."]
 
 
 def test_templates_that_keep_other_parts_of_an_answer_are_refused() -> None:
