@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.surprise.levels import character_levels
-from tasks.surprise.metrics import Counts
 from tasks.surprise.piles import Piles
 from tasks.surprise.project import touched
 from tasks.surprise.rows import F64, I64, Bool, check_sizes, offsets_of, ranges
-from tasks.surprise.rules import Rule
 from tasks.surprise.spans import Spans, flags, overlaps
 from tasks.surprise.tokens import Tokens
 from tasks.surprise.windows import PieceWindows
@@ -34,10 +32,6 @@ class Units:
     def piles(self) -> Piles:
         """Count them by level."""
         return Piles.of(self.levels, self.target)
-
-    def counts(self, rule: Rule, threshold: float) -> Counts:
-        """Count at a threshold of ``rule``."""
-        return self.piles().counts(rule, threshold)
 
 
 def token_units(tokens: Tokens, levels: F64, targets: Spans) -> Units:

@@ -50,9 +50,9 @@ def test_the_threshold_is_the_one_that_trying_them_all_would_choose(
     if isinstance(found, Point):
         assert expected is not None
         assert found.threshold == expected[1]
-        assert found.counts == units(pairs).counts(GlobalRule(), found.threshold)
+        assert found.counts == units(pairs).piles().counts(GlobalRule(), found.threshold)
     else:  # nothing meets the goal, or what does is no better than chance
-        chosen = None if expected is None else units(pairs).counts(GlobalRule(), expected[1])
+        chosen = None if expected is None else units(pairs).piles().counts(GlobalRule(), expected[1])
         assert chosen is None or (chosen.tpr or 0.0) <= (chosen.fpr or 0.0)
 
 
@@ -112,13 +112,13 @@ def test_a_local_threshold_is_the_next_rank_since_equality_does_not_select() -> 
     ranks = np.array([0.0, 12.5, 12.5, 40.0, 100.0])
     labelled = Units(np.where(ranks < 100, -ranks, -math.inf), np.array([1, 1, 0, 0, 0], dtype=np.bool_))
     found = calibrate(trade_off(labelled.piles()), LocalRule(), TargetRecall(recall=0.5))
-    assert found == Point(12.5, labelled.counts(LocalRule(), 12.5))
+    assert found == Point(12.5, labelled.piles().counts(LocalRule(), 12.5))
     widest = calibrate(trade_off(labelled.piles()), LocalRule(), TargetRecall(recall=1.0))
     assert isinstance(widest, Point)
     assert widest.threshold == 40.0
     last = Units(np.array([0.0, -40.0, -math.inf]), np.array([1, 1, 0], dtype=np.bool_))
     assert calibrate(trade_off(last.piles()), LocalRule(), TargetRecall(recall=1.0)) == Point(
-        100.0, last.counts(LocalRule(), 100.0)
+        100.0, last.piles().counts(LocalRule(), 100.0)
     )
 
 
@@ -170,7 +170,7 @@ def test_a_threshold_is_carried_from_each_group_to_each() -> None:
     application = {"a": units([(3.5, True), (3.0, False), (0.0, False)]), "b": units([(2.0, True), (0.0, False)])}
     groups = [{name: each.piles() for name, each in part.items()} for part in (validation, application)]
     table = transfer(*groups, GlobalRule(), TargetRecall(recall=1.0))
-    assert table.calibrated["a"] == Point(3.0, validation["a"].counts(GlobalRule(), 3.0))
+    assert table.calibrated["a"] == Point(3.0, validation["a"].piles().counts(GlobalRule(), 3.0))
     assert isinstance(table.calibrated["b"], NoPoint)
     assert {pair: (c.true_positives, c.false_positives) for pair, c in table.counts.items()} == {
         ("a", "a"): (1, 1),

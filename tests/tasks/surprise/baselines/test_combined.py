@@ -123,7 +123,7 @@ def test_joint_thresholds_are_the_best_of_all_pairs(
     first, second = ((rng.integers(0, 6, 40) + 3 * target * rng.random(40) - 99).round(2).tolist() for _ in range(2))
     method = jointly_tuned(Given(first, rule), Given(second, rule), Ground(material, "token"), BestF1(), kind)
     assert not isinstance(method, NoPoint)
-    counts = Ground(material, "token").units(method).counts(GlobalRule(), 1.0)
+    counts = Ground(material, "token").units(method).piles().counts(GlobalRule(), 1.0)
     # A best pair lies at levels of targets, which the grid holds all of as long as there are fewer than 24.
     pairs = all_pairs(first, second, target.tolist(), kind)
     assert counts.f1 == pytest.approx(max(2 * hits / (hits + other + target.sum()) for hits, other in pairs))
@@ -138,7 +138,7 @@ def counted(goal: Goal) -> tuple[int, int] | None:
     method = jointly_tuned(FIRST, SECOND, ground, goal)
     if isinstance(method, NoPoint):
         return None
-    counts = ground.units(method).counts(GlobalRule(), 1.0)
+    counts = ground.units(method).piles().counts(GlobalRule(), 1.0)
     return counts.true_positives, counts.false_positives
 
 
