@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,9 @@ class Source:
             SyntaxError: it is none.
         """
         self.text = text
-        self.tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what models write has escapes that mean nothing: they are no fault here
+            self.tree = ast.parse(text)
         self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
         self._ascii = text.isascii()
         in_strings = [node for node in ast.walk(self.tree) if isinstance(node, ast.JoinedStr)]

@@ -139,6 +139,10 @@ def test_a_text_that_is_no_program_shows_nothing_and_says_so(quirk: Quirk, text:
     assert found.parsed is (text == "")
 
 
+def test_a_program_that_python_only_warns_of_is_a_program() -> None:
+    assert shows("semicolons", 'x = "\\d";\n').found
+
+
 def test_a_habit_is_not_given_twice() -> None:
     with pytest.raises(QuirkDoesNotApply, match="shows it already"):
         transform("semicolons", transform("semicolons", PROGRAM).code)
