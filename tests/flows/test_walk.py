@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -71,15 +72,25 @@ def _settings(folder: Path) -> Path:
     return file
 
 
+def _copied(made: MadeSet, folder: Path) -> Path:
+    """Copy a data set, which others read, and return a run file for the copy."""
+    shutil.copytree(made.folder, folder / "data" / made.folder.name)
+    file = folder / "run.toml"
+    text = made.run_file.read_text(encoding="utf-8").replace(str(made.folder.parent), str(folder / "data"))
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
 def test_records_become_a_cleaner_that_is_killed_resumed_exported_served_and_measured(
     made_set: MadeSet, tmp_path: Path
 ) -> None:
-    run_file = str(made_set.run_file)
-    sanitize(load_run(made_set.run_file, {}))
+    file = _copied(made_set, tmp_path)
+    run_file, dataset = str(file), tmp_path / "data" / made_set.folder.name
+    sanitize(load_run(file, {}))
     assert privasis("split", "-c", run_file, "--test", "0.2", folder=tmp_path).returncode == 0
 
     output = tmp_path / "cleaner"
-    train = ("train", "cleaner", "--data", str(made_set.folder), "--model", "tiny", "-o", str(output))
+    train = ("train", "cleaner", "--data", str(dataset), "--model", "tiny", "-o", str(output))
     train += ("--deepspeed", str(_settings(tmp_path)), "--steps", str(_STEPS), "--save-every", "2")
     with started(*train, folder=tmp_path) as process:
         end = time.monotonic() + _WITHIN_S
@@ -119,5 +130,5 @@ def test_records_become_a_cleaner_that_is_killed_resumed_exported_served_and_mea
     refused = re.findall(r'privasis_texts_total\{outcome="(\w+)"\} (\d+)', counts)
     assert {name: int(count) for name, count in refused} == scores["no_output"]
     assert figures["name"].startswith("cleaner-")
-    page = made_set.folder / "evaluations" / f"{figures['name']}.html"
+    page = dataset / "evaluations" / f"{figures['name']}.html"
     assert "No output" in page.read_text(encoding="utf-8")
