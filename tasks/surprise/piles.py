@@ -41,13 +41,14 @@ class Piles:
     @classmethod
     def joined(cls, parts: Iterable["Piles"]) -> Self:
         """Pool the units of several."""
-        held = [cls(np.empty(0), *(np.empty(0, dtype=np.int64) for _ in range(2))), *parts]
+        none = np.empty(0, dtype=np.int64)
+        held: list[Piles] = [cls(np.empty(0), none, none), *parts]
         levels = np.concatenate([part.levels for part in held])
         order = np.argsort(levels, kind="stable")
         levels = levels[order]
         first = np.flatnonzero(np.append(True, levels[1:] != levels[:-1])[: levels.size])
         if first.size == 0:
-            return cls(held[0].levels, held[0].targets, held[0].others)
+            return cls(np.empty(0), none, none)
         targets, others = (
             np.add.reduceat(np.concatenate(counts)[order], first)
             for counts in ([part.targets for part in held], [part.others for part in held])

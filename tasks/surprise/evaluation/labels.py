@@ -39,10 +39,10 @@ def by_document(rows: Iterable[Mapping[str, Any]]) -> Labels:
         missing = [column for column in COLUMNS if row.get(column) is None]
         if missing:
             raise LabelsUnfit(f"row {number}: no {missing[0]}; a row needs {', '.join(COLUMNS)}, and may have category")
-        bounds = [row["start"], row["end"]]
-        if not all(isinstance(bound, int) and not isinstance(bound, bool) for bound in bounds):
+        start, end = row["start"], row["end"]
+        if not all(isinstance(bound, int) and not isinstance(bound, bool) for bound in (start, end)):
             raise LabelsUnfit(f"row {number}: start and end are whole numbers, code points of the text")
-        found = LabelRow(number, *bounds, str(row.get("category") or "private"))
+        found = LabelRow(number, start, end, str(row.get("category") or "private"))
         labels.setdefault(str(row["document_id"]), []).append(found)
     return labels
 
