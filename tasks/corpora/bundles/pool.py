@@ -9,7 +9,9 @@ from tasks.corpora.bundles.families import (
     dates,
     graphs,
     intervals,
+    letters,
     matrices,
+    notations,
     numbers,
     parsing,
     sequences,
@@ -21,7 +23,7 @@ from tasks.corpora.bundles.task import CodeTask, shape
 Split = Literal["train", "calibration", "development"]
 FAMILIES = tuple(
     family
-    for module in (text, parsing, intervals, tallies, dates, matrices, graphs, numbers, sequences)
+    for module in (text, letters, parsing, notations, intervals, tallies, dates, matrices, graphs, numbers, sequences)
     for family in module.FAMILIES
 )
 

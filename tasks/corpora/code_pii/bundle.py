@@ -17,7 +17,8 @@ from tasks.corpora.code_pii.clean import clean_files
 from tasks.corpora.code_pii.files import File
 from tasks.corpora.code_pii.formats import FORMATS
 from tasks.corpora.code_pii.identities import KINDS, Kind, PrivateSplit, PrivateValue
-from tasks.corpora.code_pii.places import CALLED, HOLE, MODULE_PLACES, SCRIPTS, Name
+from tasks.corpora.code_pii.places import CALLED, HOLE, MODULE_PLACES, Name
+from tasks.corpora.code_pii.scripts import SCRIPTS
 
 BUNDLES = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("bundle", "path", "content")])
 FILES, CONTAMINATED, MODULES_A_KIND = 24, 16, 2

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from tasks.corpora.bundles.examples import Example, gold
 from tasks.corpora.bundles.pool import Pool
 from tasks.corpora.bundles.task import CodeTask
 from tasks.corpora.code_pii.bundle import Bundle, make_bundle
@@ -37,13 +36,6 @@ def development(config: CodePiiConfig, pool: Pool) -> list[CodeTask]:
         TooFewTasks: there are fewer than asked for.
     """
     return list(pool.first("development", config.development_tasks))
-
-
-def development_chats(tasks: list[CodeTask]) -> Iterator[Example]:
-    """Make two chats of each task, one for each wording (SM appendix B.2)."""
-    for task in tasks:
-        yield gold(task, "prompt", chat=True)
-        yield gold(task, "rephrased", chat=True)
 
 
 def _size(config: CodePiiConfig, split: PrivateSplit) -> tuple[int, int]:
