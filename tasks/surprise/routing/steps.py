@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
 
+from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.versions import versions_here
 from infra.ray.worker import WorkerPool
@@ -26,6 +27,7 @@ from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
 from tasks.events import EventLog
 from tasks.records import RANKS, ROUTED, SENTENCE
+from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
     MixEntry,
@@ -202,13 +204,13 @@ async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) 
         BackendUnavailable: a model does not answer; what was answered is in the journal.
         JobStopped: the run was told to stop; what was in flight has ended.
     """
-    store, source = job.store(), job.source()
+    store, source, spreads = job.store(), job.source(), Spreads()
     with store.acquire(shard) as lease:
         async with heartbeat(lease, LEASE_TTL_S):
             inputs = input_hashes(source, shard)
             sources = await asyncio.to_thread(_sources, job, shard)
             with store.journal(lease) as journal:
-                chain = await chain_of(job, context, journal)
+                chain = await chain_of(job, context, journal, counted(context, spreads))
                 done = await outcomes_of(shard, sources, chain.run, context, job.in_flight)
             routed = [each for each in done if isinstance(each, RoutedDocument)]
             receipt = receipt_of(shard, done, journal.replayed)
@@ -221,16 +223,20 @@ async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) 
                 len(rows),
                 spec_hash=job.spec_hash(),
                 input_hashes=inputs,
-                summary=summary_of(receipt, [bill for each in routed for bill in each.bills]),
+                summary=summary_of(
+                    receipt, [bill for each in routed for bill in each.bills], histograms=spreads.to_json()
+                ),
             )
     return receipt
 
 
-async def chain_of(job: RouteJob, context: WorkerContext, log: EventLog) -> RoutingChain:
+async def chain_of(
+    job: RouteJob, context: WorkerContext, log: EventLog, transcript: Callable[[Request, Reply], None]
+) -> RoutingChain:
     """Connect all that a chain of ``job`` needs; the clients are shared with the context's other jobs."""
     mix = await mixed_models([job.rewriter, *([] if job.judge is None else [job.judge])], context)
     rewriter, judge = mix[0], None if job.judge is None else mix[1]
-    return RoutingChain(job.seed, job.config, job.cuts(), rewriter, judge, log, counted(context))
+    return RoutingChain(job.seed, job.config, job.cuts(), rewriter, judge, log, transcript)
 
 
 def _sources(job: RouteJob, shard: ShardRange) -> list[Source]:
