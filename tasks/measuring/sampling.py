@@ -21,6 +21,7 @@ F64 = npt.NDArray[np.float64]
 Continuation = tuple[int, ...]
 
 ROWS = 512  # drawn at once
+_PICKED = 1 << 22  # probabilities that are summed up at once, in float64: 32 MiB
 
 
 class Sampling(BaseModel):
@@ -179,6 +180,12 @@ def pick(logits_RV: torch.Tensor, uniform_R: torch.Tensor, sampling: Sampling) -
     """Return the token of each row where its cumulative probability first passes the random number, shape (R,)."""
     if sampling.temperature == 0:
         return logits_RV.argmax(dim=1)
+    at_once = max(1, _PICKED // logits_RV.shape[1])
+    parts = zip(logits_RV.split(at_once), uniform_R.split(at_once), strict=True)
+    return torch.cat([_pick(logits, uniform, sampling) for logits, uniform in parts])
+
+
+def _pick(logits_RV: torch.Tensor, uniform_R: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     share_RV = torch.softmax(logits_RV.float() / sampling.temperature, dim=1)
     if sampling.top_p < 1:
         share_RV = _nucleus(share_RV, sampling.top_p)

@@ -97,6 +97,7 @@ def split_all(
         TargetUnusable: a value is empty, has no occurrence, or does not stand where an occurrence says.
     """
     _check(targets, tokenization)
+    found: Sequence[tuple[tuple[int, ...], float | None]]
     if tokenization == "alone":
         found = [(_plain(tokenizer, target), None) for target in targets]
     else:

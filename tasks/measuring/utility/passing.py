@@ -128,7 +128,7 @@ def judge_answer(answer: str, tests: str, run: Run) -> Verdict:
     mark = secrets.token_hex(16)
     ran = run(_HARNESS.format(source=f"{code_of(answer)}\n\n{tests}", mark=mark))
     ending, _, detail = _ending(ran, mark).partition(" ")
-    return Verdict(ending if ending in ENDINGS else "error", detail, ran.seconds)  # type: ignore[arg-type]
+    return Verdict(ending if ending in ENDINGS else "error", detail, ran.seconds)
 
 
 def _ending(ran: Ran, mark: str) -> str:
