@@ -57,11 +57,9 @@ def start_on_cluster(config: VllmConfig) -> Iterator[Endpoint]:
         max_restarts=-1,
         max_task_retries=-1,
     )(EngineHost)
-    hosts = [
-        host.options(max_concurrency=2).remote(config, replica, board, key)  # `stop` beside `serve`
-        for replica in range(config.replicas)
-    ]
-    serving = [each.serve.remote() for each in hosts]
+    hosts = [host.options(max_concurrency=2).remote() for _ in range(config.replicas)]  # `stop` beside `serve`
+    # What it serves goes with the task: an actor's own arguments may be gone when Ray restarts it.
+    serving = [each.serve.remote(config, replica, board, key) for replica, each in enumerate(hosts)]
     try:
         _wait_until_all_are_up(config, board, serving)
         try:
@@ -84,45 +82,42 @@ def start_on_cluster(config: VllmConfig) -> Iterator[Endpoint]:
 
 
 class EngineHost:
-    """The body of the actor: one replica on the node where Ray has put it.
+    """The body of the actor: one replica on the node where Ray has put it."""
 
-    Args:
-        config: of the model.
-        replica: which of the replicas this is.
-        board: actor to report to.
-        key: what the server is to take.
-    """
-
-    def __init__(self, config: VllmConfig, replica: int, board: Any, key: str) -> None:  # noqa: ANN401 - a handle
-        self._config, self._replica, self._board, self._key = config, replica, board, key
+    def __init__(self) -> None:
         self._stopping = threading.Event()
         self._ended = threading.Event()
 
-    def serve(self) -> None:
+    def serve(self, config: VllmConfig, replica: int, board: Any, key: str) -> None:  # noqa: ANN401 - a handle
         """Run the server until it is stopped, and report that it is up while it is.
+
+        Args:
+            config: of the model.
+            replica: which of the replicas this is.
+            board: actor to report to.
+            key: what the server is to take.
 
         Raises:
             EngineMissing: vLLM is not installed on this node.
             ModelMissing: an embedded model is not.
             EngineFailed: the server did not start, or could not be kept alive.
         """
-        config = self._config
         try:
             check_interpreter(config)
             with served(
                 config,
-                self._replica,
+                replica,
                 servable(config.model),
                 host=_address_here(),
                 gpus=visible_gpus() if config.gpus_each else [],  # Ray shows an actor those that it has given to it
-                key=self._key,
+                key=key,
             ) as engine:
                 engine.wait_until_ready(config.start_s)
                 while not self._stopping.wait(REPORT_S):
                     engine.check()
-                    self._board.report.remote(self._replica, f"{engine.facts['url']}/v1")
+                    board.report.remote(replica, f"{engine.facts['url']}/v1")
         finally:
-            self._board.leave.remote(self._replica)
+            board.leave.remote(replica)
             self._ended.set()
 
     def stop(self) -> None:

@@ -1,8 +1,11 @@
 import asyncio
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from infra.engines.process import EngineFailed
 from infra.engines.vllm_server import EngineMissing, VllmConfig
 from infra.llm.connect import Endpoint, connect
 from infra.llm.roster import Servers
-from infra.llm.types import Message, Request
+from infra.llm.types import Backend, Message, Request
 from infra.ray.cluster import ClusterUnusable, Size, cluster
 from infra.ray.engines import size_of, start_on_cluster
 from infra.ray.roster import LOST_S, Board, RayRoster
@@ -44,23 +47,31 @@ def up(endpoint: Endpoint) -> Servers:
     return asyncio.run(RayRoster(endpoint.roster).servers())
 
 
-async def talk(endpoint: Endpoint, meanwhile: Callable[[], None], until: Callable[[], bool]) -> list[str]:
-    """Ask all the time, eight at once, while something happens, until something is the case; return the replies."""
+@contextmanager
+def calls_all_the_time(endpoint: Endpoint) -> Iterator[list[str]]:
+    """Ask, eight at once, for the length of the block; yields the replies so far. A call that fails fails the block."""
     replies: list[str] = []
+    over = threading.Event()
 
-    async def one(number: int) -> None:
-        while not done.is_set():
+    async def one(backend: Backend, number: int) -> None:
+        while not over.is_set():
             replies.append((await backend.complete(ask(f"r{number}-{len(replies)}"))).text)
 
-    done = asyncio.Event()
-    async with connect(endpoint) as backend, asyncio.TaskGroup() as group:
-        for number in range(8):
-            group.create_task(one(number))
-        await asyncio.sleep(1)
-        await asyncio.to_thread(meanwhile)
-        assert await asyncio.to_thread(comes, until)
-        done.set()
-    return replies
+    async def all_of_them() -> None:
+        async with connect(endpoint) as backend, asyncio.TaskGroup() as group:
+            for number in range(8):
+                group.create_task(one(backend, number))
+
+    with ThreadPoolExecutor(1) as thread:
+        asking = thread.submit(asyncio.run, all_of_them())
+        try:
+            assert comes(lambda: len(replies) > 16)
+            yield replies
+            before = len(replies)
+            assert comes(lambda: len(replies) > before + 16)
+        finally:
+            over.set()
+        asking.result()
 
 
 @pytest.fixture
@@ -100,36 +111,24 @@ def test_engines_live_on_the_nodes_and_survive_the_loss_of_one(nodes: Any, tmp_p
             assert len(set(before)) == 2
             assert [each.gpus for each in started(state)] == ["0", "0"]  # the first of each node
 
-            def kill_one() -> None:
+            with calls_all_the_time(endpoint):
                 os.kill(started(state)[0].pid, signal.SIGKILL)
-
-            assert set(asyncio.run(talk(endpoint, kill_one, lambda: len(started(state)) == 3))) != {""}
+                assert comes(lambda: len(started(state)) == 3)
             assert started(state)[2].port == started(state)[0].port  # where it was
 
             stuck = started(state)[1]
-
-            def stall_one() -> None:
+            with calls_all_the_time(endpoint):
                 (state / f"stall-{stuck.port}").touch()
-
-            def is_replaced() -> bool:
-                if runs(stuck.pid):
-                    return False
-                (state / f"stall-{stuck.port}").unlink(missing_ok=True)
-                return len(started(state)) == 4
-
-            asyncio.run(talk(endpoint, stall_one, is_replaced))
+                assert comes(lambda: not runs(stuck.pid))
+                (state / f"stall-{stuck.port}").unlink()
+                assert comes(lambda: len(started(state)) == 4)
             assert set(up(endpoint).addresses) == set(before)
 
-            def lose_a_node() -> None:
+            with calls_all_the_time(endpoint):
                 nodes.remove_node(other, allow_graceful=False)
+                assert comes(lambda: len(up(endpoint).addresses) == 1)
                 nodes.add_node(num_cpus=2, num_gpus=1)
-
-            def is_elsewhere() -> bool:
-                now = set(up(endpoint).addresses)
-                return len(now) == 2 and now != set(before)
-
-            replies = asyncio.run(talk(endpoint, lose_a_node, is_elsewhere))
-            assert len(replies) > 8
+                assert comes(lambda: len(set(up(endpoint).addresses) | set(before)) == 3)
         assert comes(lambda: not any(runs(each.pid) for each in started(state)))
 
 
