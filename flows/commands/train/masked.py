@@ -18,6 +18,7 @@ from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
 from tasks.report.formats import percent
+from tasks.surprise.store.steps import read_scores
 
 if TYPE_CHECKING:
     from flows.train_masked import MaskedReport
@@ -97,7 +98,7 @@ def _masks(asked: MasksAsked, folder: Path) -> dict[str, Any]:
     """Return what is told of the masks in ``folder``, made now if there are none."""
     from tasks.training.masked.steps import COVERAGE, read_coverage, write_masks
 
-    scored = open_scores(asked.data)
+    scored = open_scores(asked.data, read_scores)
     policies = {file.stem: open_policy(file) for file in asked.policies}
     for file in asked.policies:
         check_reference(policies[file.stem], scored, file)

@@ -1,6 +1,5 @@
 """Training: one loop, whatever holds the model, to be read from top to bottom."""
 
-import random
 import time
 from pathlib import Path
 
@@ -83,7 +82,4 @@ def _documents(rows: RowFile, places: list[int]) -> list[str]:
 
 def _seed(seed: int, step: int, rank: int) -> None:
     """Draw the random numbers of a step (dropout) from these, so that no checkpoint has to hold them."""
-    value = int(np.random.SeedSequence([seed, step, rank]).generate_state(1)[0])
-    random.seed(value)
-    np.random.seed(value)
-    torch.manual_seed(value)
+    torch.manual_seed(int(np.random.SeedSequence([seed, step, rank]).generate_state(1)[0]))

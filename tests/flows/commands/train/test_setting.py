@@ -9,9 +9,7 @@ from flows.config import ConfigError
 def test_a_deepspeed_configuration_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     assert deepspeed_config(None, None).processes == 2  # cpu
     assert deepspeed_config("cleaner-4b", 10).steps == 10
-    with pytest.raises(
-        ConfigError, match=r"no such file.*ready ones: cleaner-0\.6b, cleaner-4b, cpu, masked-code-pii,"
-    ):
+    with pytest.raises(ConfigError, match=r"no such file.*ready ones: cleaner-0\.6b, cleaner-4b, cpu, masked-code-pii"):
         deepspeed_config(str(tmp_path / "none.json"), None)
 
 
