@@ -25,15 +25,19 @@ _OURS = ("too_long", "unicode")  # the text is at fault
 class Served:
     """Cleans the texts of requests; see ``infra.service.cleaner.ServedCleaner``."""
 
-    def __init__(self, cleaner: Cleaner, pseudonyms: Path | None, check: Callable[[], None] | None) -> None:
+    def __init__(
+        self, cleaner: Cleaner, pseudonyms: Path | None, check: Callable[[], None] | None, *, at_once: int
+    ) -> None:
         """Serve.
 
         Args:
             cleaner: opened.
             pseudonyms: file of the map, if values are to have pseudonyms.
             check: raises ``BackendUnavailable`` where the model does not answer; None where it is in this process.
+            at_once: texts that the model reads side by side.
         """
         self._cleaner, self._map, self._check = cleaner, pseudonyms, check
+        self._at_once = at_once
         self._ready, self._ready_until = False, float("-inf")
         self._asking = asyncio.Lock()
 
@@ -41,6 +45,11 @@ class Served:
     def model(self) -> str:
         """Name of the model."""
         return self._cleaner.backend.model
+
+    @property
+    def at_once(self) -> int:
+        """Texts that the model reads side by side."""
+        return self._at_once
 
     async def clean(self, items: Sequence[CleanItem], deadline: float) -> list[CleanAnswer | Failure]:
         """Clean each; what is not done by ``deadline`` has failed."""

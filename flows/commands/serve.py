@@ -57,7 +57,7 @@ async def _serve(flags: ServeFlags, model: Ready, token: str | None) -> None:
     limits = ServiceLimits()
     async with model.backend() as backend:
         cleaner = Cleaner(backend, CleaningConfig(context_tokens=model.context_tokens))
-        served = Served(cleaner, flags.pseudonyms, model.check)
+        served = Served(cleaner, flags.pseudonyms, model.check, at_once=model.in_flight)
         app = create_app(served, limits, token=token, loopback=is_loopback(flags.host))
         await serve(app, flags.host, flags.port, grace_s=limits.seconds)
 

@@ -116,7 +116,7 @@ def create_app(
         """Tell whether the service is ready: 200, or 503."""
         ready = await cleaner.ready()
         response.status_code = 200 if ready else 503
-        return Health(ready=ready, model=cleaner.model)
+        return Health(ready=ready, model=cleaner.model, at_once=min(cleaner.at_once, limits.at_once))
 
     @app.get("/metrics", dependencies=protected, response_class=Response)
     async def prometheus() -> Response:

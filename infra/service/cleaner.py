@@ -32,6 +32,11 @@ class ServedCleaner(Protocol):
         """Name of the model."""
         ...
 
+    @property
+    def at_once(self) -> int:
+        """Texts that the model reads side by side."""
+        ...
+
     async def clean(self, items: Sequence[CleanItem], deadline: float) -> list[CleanAnswer | Failure]:
         """Return what became of each item by ``deadline`` (of the event loop's clock), in order; never raises."""
         ...

@@ -13,7 +13,6 @@ from infra.llm.types import BackendUnavailable
 from infra.service.cleaner import Failure
 from infra.service.wire import CleanAnswer, ErrorBody, Health
 
-AT_ONCE = 4  # requests of one client: a model in the service's own process answers one at a time
 _TIMEOUT_S = 600.0  # of one request, its waiting in the service included
 _PAUSE_S = 2.0  # where a refusal does not say how long to wait
 TOKEN_ENV = "PRIVASIS_TOKEN"  # variable with the token, where the service wants one
@@ -23,12 +22,22 @@ _TEXT = (422, 502)  # statuses that say: not this text
 
 @dataclass
 class ServiceClient:
-    """Asks a service to clean texts, ``AT_ONCE`` at a time."""
+    """Asks a service to clean texts.
 
-    url: str  # as `privasis serve` tells it
-    attempts: int = 5  # of a request that is turned away for the moment
-    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
-    _session: aiohttp.ClientSession | None = None
+    Attributes:
+        url: as `privasis serve` tells it.
+        at_once: texts in its hands, as its health tells it: those that only wait would have less time for themselves.
+        attempts: of a request that is turned away for the moment.
+    """
+
+    url: str
+    at_once: int = 1
+    attempts: int = 5
+    _turns: asyncio.Semaphore = field(init=False)
+    _session: aiohttp.ClientSession | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._turns = asyncio.Semaphore(self.at_once)
 
     async def clean(self, text: str, instruction: str) -> CleanAnswer | Failure:
         """Return the clean text, or why there is none.
@@ -71,16 +80,16 @@ class ServiceClient:
             await self._session.close()
 
 
-def served_model(url: str) -> str:
-    """Return the name of the model that a service cleans with.
+def health_of(url: str) -> Health:
+    """Ask a service which model it cleans with.
 
     Raises:
         BackendUnavailable: nothing answers there, it is no such service, or its model does not answer.
     """
-    return asyncio.run(_served_model(url))
+    return asyncio.run(_health_of(url))
 
 
-async def _served_model(url: str) -> str:
+async def _health_of(url: str) -> Health:
     try:
         async with _session() as session, session.get(f"{_base(url)}/health") as answer:
             health = Health.model_validate_json(await answer.read())
@@ -93,7 +102,7 @@ async def _served_model(url: str) -> str:
         raise BackendUnavailable(f"{url}: answers, but is no `privasis serve`") from error
     if not health.ready:
         raise BackendUnavailable(f"{url}: its model {health.model} does not answer: look at the service")
-    return health.model
+    return health
 
 
 def _session() -> aiohttp.ClientSession:

@@ -85,11 +85,12 @@ class BatchAnswer(_Frozen):
 
 
 class Health(_Frozen):
-    """Whether the service lives (it answers) and is ready (its model does), and which model that is."""
+    """Whether the service lives (it answers) and is ready (its model does), which model that is, and its breadth."""
 
     live: Literal[True] = True
     ready: bool
     model: str
+    at_once: int = Field(description="requests that are answered side by side; more only wait")
 
 
 def too_much(item: CleanItem, limits: ServiceLimits) -> str | None:

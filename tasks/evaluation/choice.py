@@ -80,6 +80,7 @@ class ServedSanitizer(BaseModel):
     kind: Literal["served"] = "served"
     url: str = Field(pattern=r"^https?://[^\s/]+", description="as `privasis serve` tells it")
     model: str = Field(min_length=1, description="that it cleans with, as it says itself")
+    at_once: int = Field(ge=1, description="texts that it works on side by side")
 
     @property
     def name(self) -> str:

@@ -35,7 +35,7 @@ def item(text: str, report: bool = False) -> CleanItem:
 
 
 async def outcomes(*items: CleanItem, pseudonyms: Path | None = None) -> list[CleanAnswer | Failure]:
-    served = Served(Cleaner(Slow(), CleaningConfig()), pseudonyms, None)
+    served = Served(Cleaner(Slow(), CleaningConfig()), pseudonyms, None, at_once=4)
     return await served.clean(items, asyncio.get_running_loop().time() + 0.5)
 
 
@@ -74,6 +74,6 @@ async def test_a_health_check_is_asked_once_for_many_callers() -> None:
         asked.append(1)
         raise BackendUnavailable("gone")
 
-    served = Served(Cleaner(Slow(), CleaningConfig()), None, check)
+    served = Served(Cleaner(Slow(), CleaningConfig()), None, check, at_once=4)
     assert await asyncio.gather(*(served.ready() for _ in range(20))) == [False] * 20
     assert len(asked) == 1

@@ -8,7 +8,7 @@ from typing import get_args
 from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
 from flows.config import ConfigError, MixedEngine, RunConfig
-from infra.service.client import served_model
+from infra.service.client import health_of
 from tasks.evaluation.baselines import BASELINES, Baseline
 from tasks.evaluation.choice import BaselineSanitizer, OutputsSanitizer, PresidioSanitizer, ServedSanitizer
 from tasks.evaluation.outputs import OutputsUnusable, check_outputs, read_outputs
@@ -47,7 +47,8 @@ def sanitizer_named(
         BackendUnavailable: no service answers at the address.
     """
     if spec.startswith(("http://", "https://")):
-        return ServedSanitizer(url=spec, model=served_model(spec))
+        health = health_of(spec)
+        return ServedSanitizer(url=spec, model=health.model, at_once=health.at_once)
     if spec.partition(":")[0] == "presidio":
         return _presidio(spec.partition(":")[2])
     for baseline in get_args(Baseline):

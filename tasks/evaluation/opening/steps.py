@@ -48,8 +48,8 @@ async def opened(
             return from_texts(lambda case: outputs[case.record_id])
         case PresidioSanitizer(spacy_model=spacy_model):
             return from_spans(await context.shared(("presidio", spacy_model), partial(_presidio, spacy_model)))
-        case ServedSanitizer(url=url, model=model):
-            client = await context.shared(("service", url), partial(ServiceClient, url))
+        case ServedSanitizer(url=url, model=model, at_once=at_once):
+            client = await context.shared(("service", url), partial(ServiceClient, url, at_once))
             return served(partial(_by_service, client), model, log)
         case ModelSanitizer():
             return prompted()

@@ -29,6 +29,7 @@ class Obedient:
     """Cleans by taking the name out; ``sleep N``, ``fail R`` and ``bug`` in a text do as they say."""
 
     model = "obedient"
+    at_once = 3
 
     def __init__(self) -> None:
         self.is_ready = True
@@ -227,7 +228,7 @@ async def test_a_hundred_clients_at_once_are_all_served_a_few_at_a_time() -> Non
 def test_health_tells_whether_the_model_answers() -> None:
     cleaner = Obedient()
     with served(cleaner) as address:
-        assert httpx.get(f"{address}/health").json() == {"live": True, "ready": True, "model": "obedient"}
+        assert httpx.get(f"{address}/health").json() == {"live": True, "ready": True, "model": "obedient", "at_once": 3}
         cleaner.is_ready = False
         answer = httpx.get(f"{address}/health")
     assert (answer.status_code, answer.json()["ready"]) == (503, False)

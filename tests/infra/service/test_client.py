@@ -4,7 +4,7 @@ import pytest
 
 from infra.llm.types import BackendUnavailable
 from infra.service.cleaner import UNAVAILABLE, Failure
-from infra.service.client import ServiceClient, served_model
+from infra.service.client import ServiceClient, health_of
 from infra.service.limits import ServiceLimits
 from infra.service.wire import CleanAnswer
 from tests.infra.service.test_app import SECRET, TOKEN, Obedient, served
@@ -50,9 +50,9 @@ async def test_a_token_is_taken_from_the_environment(monkeypatch: pytest.MonkeyP
 def test_a_service_says_which_model_it_has_and_a_wrong_address_what_to_do() -> None:
     cleaner = Obedient()
     with served(cleaner) as url:
-        assert served_model(f"{url}/docs") == "obedient"
+        assert (health_of(f"{url}/docs").model, health_of(url).at_once) == ("obedient", 3)
         cleaner.is_ready = False
         with pytest.raises(BackendUnavailable, match="its model obedient does not answer"):
-            served_model(url)
+            health_of(url)
     with pytest.raises(BackendUnavailable, match="start `privasis serve"):
-        served_model(url)
+        health_of(url)
