@@ -24,6 +24,8 @@ from infra.llm.wire import chat_body, encode, read_reply, read_vectors
 
 # Servers close idle connections after 5 s (uvicorn, llama.cpp); a request on a connection that closes is a failed try.
 _KEEP_ALIVE_S = 4.0
+# Headers about our machine, seven of them: no server needs them, and each is copied several times with every call.
+_TELEMETRY = "X-Stainless-"
 
 
 class Channel:
@@ -45,7 +47,11 @@ class Channel:
             trust_env=not _is_loopback(endpoint.base_url),  # a proxy cannot reach an engine on loopback
         )
         sdk = AsyncOpenAI(base_url=endpoint.base_url, api_key=key, max_retries=0, http_client=self._http)
-        headers = {name: value for name, value in sdk.default_headers.items() if isinstance(value, str)}
+        headers = {
+            name: value
+            for name, value in sdk.default_headers.items()
+            if isinstance(value, str) and not name.startswith(_TELEMETRY)
+        }
         self._headers = httpx2.Headers(headers | sdk.auth_headers)
         self._base_url = sdk.base_url
 

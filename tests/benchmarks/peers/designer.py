@@ -22,9 +22,10 @@ def main(base_url: str, rows: int, in_flight: int, out: Path) -> None:
     prompts = pd.DataFrame({"row": range(rows), "prompt": [f"Row {row}: say something." for row in range(rows)]})
     builder.with_seed_dataset(dd.DataFrameSeedSource(df=prompts))
     builder.add_column(dd.LLMTextColumnConfig(name="text", prompt="{{ prompt }}", model_alias="m"))
-    designer = DataDesigner(artifact_path=out, model_providers=[provider])
+    artifacts = out / "artifacts"
+    resume = ResumeMode.ALWAYS if artifacts.exists() else ResumeMode.NEVER
+    designer = DataDesigner(artifact_path=artifacts, model_providers=[provider])
     designer.set_run_config(dd.RunConfig(otel_metrics_port=None))
-    resume = ResumeMode.ALWAYS if any(out.iterdir()) else ResumeMode.NEVER
     frame = designer.create(builder, num_records=rows, dataset_name="rows", resume=resume).load_dataset()
     found = zip(frame["row"], frame["text"], strict=True)
     out.joinpath("answers.jsonl").write_text("".join(json.dumps((int(row), text)) + "\n" for row, text in found))
