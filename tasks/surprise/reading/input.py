@@ -42,7 +42,7 @@ class Input:
         self._offsets = [0, *accumulate(part.rows for part in self._parts)]
         self.rows = self._offsets[-1]
         if not self.rows:
-            raise InputUnfit("the input has no rows")
+            raise InputUnfit("the input has no rows: every file that was named is empty: name one that holds texts")
 
     def slices(self, start: int, stop: int) -> tuple[Slice, ...]:
         """Say where the rows ``start`` to ``stop`` (not included, clipped to what there is) are."""
