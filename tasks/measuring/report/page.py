@@ -49,7 +49,8 @@ def extraction_picture(result: ExtractionResult) -> Markup:
             axes.set_ylim(-0.02, 1.02)
             axes.set_xlabel("continuations of each value")
         near.set_ylabel("values found")
-        near.legend(loc="lower left", bbox_to_anchor=(0.0, 1.08), ncols=len(shown))
+        # Of the figure: a legend of one panel would take its width from that panel.
+        near.figure.legend(*near.get_legend_handles_labels(), loc="outside upper left", ncols=len(shown))
 
     says = "Share of private values found, by number of continuations and by kind of value"
     return draw("extraction", says, SIZE_IN, paint, panels=(1, 2))

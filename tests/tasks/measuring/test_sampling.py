@@ -69,6 +69,13 @@ def test_tokens_are_drawn_as_often_as_they_are_likely() -> None:
     assert [counted[token] / 4000 for token in (0, 2, 3)] == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
 
 
+def test_a_large_vocabulary_is_summed_up_in_parts() -> None:
+    logits = torch.randn(50, 200_000, generator=torch.Generator().manual_seed(1))  # ten million: three parts
+    numbers = torch.from_numpy(np.random.default_rng(1).random(50))
+    one_by_one = [pick(logits[row, None], numbers[row, None], Sampling(samples=1)) for row in range(50)]
+    assert torch.equal(pick(logits, numbers, Sampling(samples=1)), torch.cat(one_by_one))
+
+
 def test_temperature_and_nucleus_shape_the_draw() -> None:
     shares = torch.tensor([[0.2, 0.5, 0.3]])
     logits, edges = shares.log(), torch.tensor([0.0, 0.1, 0.3, 0.6, 0.9, 0.999])
