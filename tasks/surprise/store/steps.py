@@ -17,7 +17,7 @@ from tasks.surprise.scored import ScoredSet, ScoresUnfit
 
 STAGE = "scores"
 TABLES = {"scores": SCORES, "score_rejects": SCORE_REJECTS}
-PIECE_TOKENS = 4_000_000  # a few GiB at most, whatever is done with them (docs/scores.md)
+PIECE_TOKENS = 4_000_000  # 1.4 GiB to calibrate on (docs/masking.md)
 
 
 def scores_store(root: Path, dataset: str) -> StageStore:

@@ -119,7 +119,7 @@ def test_a_saved_model_is_loaded_by_its_folder(
 
 
 def test_a_model_that_is_nowhere_is_named_with_what_to_give(tmp_path: Path) -> None:
-    with pytest.raises(ModelMissing, match="no token classifier .*`--method opf:FOLDER`"):
+    with pytest.raises(ModelMissing, match=r"no token classifier .*`--method opf:FOLDER`"):
         PrivacyFilter.load(str(tmp_path))
 
 

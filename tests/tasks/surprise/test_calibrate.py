@@ -168,8 +168,8 @@ def test_a_line_is_masked_once_all_its_tokens_are_and_is_a_target_by_its_own_cha
 def test_a_threshold_is_carried_from_each_group_to_each() -> None:
     validation = {"a": units([(3.0, True), (1.0, False)]), "b": units([(1.0, False), (-math.inf, True)])}
     application = {"a": units([(3.5, True), (3.0, False), (0.0, False)]), "b": units([(2.0, True), (0.0, False)])}
-    groups = [{name: each.piles() for name, each in part.items()} for part in (validation, application)]
-    table = transfer(*groups, GlobalRule(), TargetRecall(recall=1.0))
+    before, after = ({name: each.piles() for name, each in part.items()} for part in (validation, application))
+    table = transfer(before, after, GlobalRule(), TargetRecall(recall=1.0))
     assert table.calibrated["a"] == Point(3.0, validation["a"].piles().counts(GlobalRule(), 3.0))
     assert isinstance(table.calibrated["b"], NoPoint)
     assert {pair: (c.true_positives, c.false_positives) for pair, c in table.counts.items()} == {
