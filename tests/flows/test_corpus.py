@@ -13,6 +13,7 @@ from tasks.surprise.documents import Chat, Document
 from tasks.surprise.reading.columns import Columns
 from tasks.surprise.reading.input import read
 from tasks.surprise.reading.steps import InputConfig
+from tasks.surprise.scoring.render import ChatRenderer
 
 PII = CodePiiConfig(identities=2, bundles=1, calibration_identities=1, calibration_bundles=1, development_tasks=2)
 QUIRKS = CodeQuirksConfig(
@@ -59,6 +60,24 @@ def test_the_scoring_of_surprise_reads_documents_with_the_values_as_labels(pii: 
     labels = [(each.text[label.start : label.end], label.category) for each in texts for label in each.labels]  # type: ignore[union-attr]
     assert (len(texts), len(labels)) == (48, 32)
     assert all(values[text] == category for text, category in labels)
+
+
+def test_labels_stand_on_the_values_in_a_rendered_chat_where_tokens_are_supervised(
+    pii: tuple[Path, CorpusManifest],
+) -> None:
+    def chatml(messages: list[dict[str, str]]) -> str:
+        return "".join(f"<|im_start|>{each['role']}\n{each['content'].strip()}<|im_end|>\n" for each in messages)
+
+    folder, _ = pii
+    values = {row["text"] for row in pq.read_table(folder / "values.parquet").to_pylist()}
+    for chat in read_all(folder / "chats/train.parquet", Columns(messages="messages", **COMMON)):
+        assert isinstance(chat, Chat)
+        document = ChatRenderer(chatml).render(chat).document
+        assert len(document.labels) == (chat.strata["kind"] == "contaminated")
+        for label in document.labels:
+            assert document.text[label.start : label.end] in values
+            assert document.supervised is not None
+            assert document.supervised[0].start <= label.start < label.end <= document.supervised[0].end
 
 
 def test_the_manifest_tells_of_every_file(pii: tuple[Path, CorpusManifest]) -> None:
