@@ -66,8 +66,8 @@ class ServiceClient:
             raise RuntimeError(f"{self.url}: use the client within `async with`")
         try:
             async with self._session.post(f"{_base(self.url)}/v1/clean", json=body) as answer:
-                wait_s = float(answer.headers.get("Retry-After", _PAUSE_S))
-                return answer.status, await answer.read(), wait_s
+                said = answer.headers.get("Retry-After", "")
+                return answer.status, await answer.read(), float(said) if said.isdecimal() else _PAUSE_S
         except (aiohttp.ClientError, TimeoutError) as error:
             raise BackendUnavailable(f"{self.url}: does not answer ({type(error).__name__})") from error
 
