@@ -33,15 +33,15 @@ class Obedient:
 
     def __init__(self) -> None:
         self.is_ready = True
-        self.at_once = self.most_at_once = 0
+        self.in_hand = self.most_at_once = 0
 
     async def clean(self, items: Sequence[CleanItem], deadline: float) -> list[CleanAnswer | Failure]:
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
+        self.in_hand += 1
+        self.most_at_once = max(self.most_at_once, self.in_hand)
         try:
             return [await self._one(item, deadline) for item in items]
         finally:
-            self.at_once -= 1
+            self.in_hand -= 1
 
     async def _one(self, item: CleanItem, deadline: float) -> CleanAnswer | Failure:
         order, _, what = item.text.partition(" ")
