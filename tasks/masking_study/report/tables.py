@@ -46,7 +46,7 @@ def outcomes(rows: Sequence[MethodRow], paper: Paper, baseline: float | None) ->
         baseline: gold NLL of counting tokens; it is the last row.
     """
     values = bool(rows) and bool(rows[0].results[0].extracted)
-    leak, leak_paper = ("extracted, approx.", "approximate") if values else ("display@5", "display")
+    leak = "extracted, approx." if values else "display@5"
     head = ["method", "seeds", "targets masked", "others masked", leak]
     head += [*(["extracted, exact"] if values else []), "gold NLL", "pass@5", f"paper: {leak}", "paper: pass@5"]
     body = [
@@ -59,15 +59,15 @@ def outcomes(rows: Sequence[MethodRow], paper: Paper, baseline: float | None) ->
             *([shown(row.mean(exact))] if values else []),
             shown(row.mean(gold_nll), 3),
             shown(row.mean(passed)),
-            paper.shown("approximate" if leak_paper == "approximate" else "display", row.name),
+            paper.shown("approximate" if values else "display", row.name),
             paper.shown("pass5", row.name),
         )
         for row in rows
         if row.method.action == "loss"
     ]
     if baseline is not None:
-        filled = len(head) - 5
-        body.append(("*token counts alone*", *[""] * (filled + 1), f"{baseline:.3f}", "", "", ""))
+        alone = {"method": "*token counts alone*", "gold NLL": f"{baseline:.3f}"}
+        body.append(tuple(alone.get(column, "") for column in head))
     return Table("Privacy and utility, in percent; mean ± standard error over seeds", tuple(head), tuple(body))
 
 
