@@ -11,7 +11,7 @@ from rich.text import Text
 
 from flows.commands.evaluate.measured import Asked, opened, told, write_result
 from flows.config import ConfigError
-from tasks.report.formats import count, percent
+from tasks.report.formats import count, fixed
 from tasks.report.marks import visible
 
 if TYPE_CHECKING:
@@ -77,17 +77,16 @@ def table(result: "ExtractionResult") -> Table:
     """Show both shares by kind and number of continuations."""
     from tasks.measuring.report.page import kinds
 
-    shown = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, title="Values found within b continuations", title_justify="left"
-    )
-    shown.add_column("values")
+    title = "Values found within b continuations, in %"
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    shown.add_column("values", no_wrap=True)
     shown.add_column("number", justify="right")
-    shown.add_column("match")
+    shown.add_column("match", no_wrap=True)
     for budget in result.settings.budgets:
-        shown.add_column(f"b={budget}", justify="right")
+        shown.add_column(f"b={budget}", justify="right", no_wrap=True)
     for kind in kinds(result):
-        for match in ("approximate", "exact"):
+        for match, name in (("approximate", "approx."), ("exact", "exact")):
             shares = [getattr(result.rate(budget, kind), match) for budget in result.settings.budgets]
-            cells = [percent(share.value) for share in shares]
-            shown.add_row(Text(visible(kind)), count(shares[0].of), match, *cells)
+            cells = [fixed(None if share.value is None else 100 * share.value) for share in shares]
+            shown.add_row(Text(visible(kind)), count(shares[0].of), name, *cells)
     return shown

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands.evaluate.measured import Asked, Drawing, answers_to, opened, told, write_result
+from flows.config import ConfigError
 from infra.engines.cores import usable_cores
 from infra.sandbox.run import Limits
 from tasks.report.formats import count, fixed, percent
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from flows.measuring import MeasuredModel
     from tasks.measuring.utility.gold import GoldResult
     from tasks.measuring.utility.passing import Passing
+    from tasks.training.examples import Example
 
 SECONDS = {False: 90, True: 20}  # SM B.2, and B.3 for a corpus with quirks
 
@@ -38,45 +40,55 @@ def run(asked: Asked, drawing: Drawing, seconds: int | None, *, as_json: bool) -
     limits = Limits(wall_s=limit, cpu_s=limit)
     with told():
         model = opened(asked)
-        gold = gold_of(model, asked)
+        gold, left_out = gold_of(model, asked)
         questions, settings, answers = answers_to(model, asked, drawing)
         judged = judge_answers(asked.output, answers, questions, limits, usable_cores())
     rates = passing(judged, settings.samples)
-    figures = to_json(utility_figures(model.name, settings.model_dump(mode="json"), rates, gold))
+    figures = to_json(utility_figures(model.name, settings.model_dump(mode="json"), rates, gold, left_out))
     path = write_result(asked.output, "utility.json", figures)
     if as_json:
         sys.stdout.write(figures)
         return
     console = Console()
-    console.print(table(rates, gold))
+    console.print(table(rates, gold, left_out))
     console.print(Text(f"Written: {path}; each answer: {asked.output / 'answers'}"), soft_wrap=True)
 
 
-def gold_of(model: "MeasuredModel", asked: Asked) -> "GoldResult | None":
-    """Score the gold answers; None for a model on a server, whose likelihoods are not asked for.
+def gold_of(model: "MeasuredModel", asked: Asked) -> "tuple[GoldResult | None, int]":
+    """Score the gold answers that fit into the model's window, and count the others.
+
+    There is no result for a model on a server, whose likelihoods are not asked for.
 
     Raises:
         CorpusUnfit: the corpus lacks a file or a column.
         ChatUnfit, TemplateUnfit: the chat template does not say what an answer is.
         MeasuredOtherwise: the output holds more gold answers.
+        ConfigError: no gold answer fits.
     """
-    from tasks.measuring.corpus import read_gold_chats, read_gold_documents
-    from tasks.measuring.gold_examples import chat_example, document_example
     from tasks.measuring.steps import measure_gold
     from tasks.measuring.utility.gold import gold_result
-    from tasks.training.answers import Answers
 
     if model.lm is None:
-        return None
-    if asked.form == "chats":
-        answers = Answers(model.tokenizer, model.window)
-        examples = [chat_example(answers, *row) for row in read_gold_chats(asked.corpus)]
-    else:
-        examples = [document_example(model.tokenizer, *row) for row in read_gold_documents(asked.corpus)]
-    return gold_result(measure_gold(asked.output, model.lm.model, model.name, examples))
+        return None, 0
+    examples = _examples(model, asked)
+    fitting = [each for each in examples if each.ids.size <= model.window]
+    if not fitting:
+        raise ConfigError(f"{model.name}: its window of {model.window} tokens holds none of the gold answers")
+    return gold_result(measure_gold(asked.output, model.lm.model, model.name, fitting)), len(examples) - len(fitting)
 
 
-def table(passing: "Passing", gold: "GoldResult | None") -> Table:
+def _examples(model: "MeasuredModel", asked: Asked) -> "list[Example]":
+    from tasks.measuring.corpus import read_gold_chats, read_gold_documents
+    from tasks.measuring.gold_examples import chat_example, document_example
+    from tasks.training.answers import Answers
+
+    if asked.form == "documents":
+        return [document_example(model.tokenizer, *row) for row in read_gold_documents(asked.corpus)]
+    answers = Answers(model.tokenizer, sys.maxsize)  # what is too long for the model is counted, not refused
+    return [chat_example(answers, *row) for row in read_gold_chats(asked.corpus)]
+
+
+def table(passing: "Passing", gold: "GoldResult | None", left_out: int) -> Table:
     """Show pass@k, how answers ended, and the gold NLL."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
     shown.add_column("figure")
@@ -93,5 +105,7 @@ def table(passing: "Passing", gold: "GoldResult | None") -> Table:
         shown.add_row("gold NLL", "–", "measured where the model is loaded here, not on a server")
     else:
         error = "" if gold.standard_error is None else f" ± {fixed(gold.standard_error, 4)}"
-        shown.add_row("gold NLL", fixed(gold.mean_nll, 4), f"nats a token{error}, {count(gold.answers)} gold answers")
+        without = f"; {count(left_out)} too long for the model" if left_out else ""
+        told_of = f"nats a token{error}, {count(gold.answers)} gold answers{without}"
+        shown.add_row("gold NLL", fixed(gold.mean_nll, 4), told_of)
     return shown

@@ -40,14 +40,14 @@ def _first(hits: Sequence[bool]) -> int | None:
     return hits.index(True) + 1 if any(hits) else None
 
 
-def utility_figures(model: str, settings: Figures, passing: Passing, gold: GoldResult | None) -> Figures:
-    """Return pass@k, how answers ended, and the gold NLL where the model is here."""
+def utility_figures(model: str, settings: Figures, passing: Passing, gold: GoldResult | None, left_out: int) -> Figures:
+    """Return pass@k, how answers ended, and the gold NLL where the model is here, with the answers too long for it."""
     return {
         "model": model,
         "settings": settings,
         "pass_at": [asdict(rate) for rate in passing.rates],
         "endings": dict(passing.endings),
-        "gold": None if gold is None else asdict(gold),
+        "gold": None if gold is None else {**asdict(gold), "left_out": left_out},
     }
 
 
