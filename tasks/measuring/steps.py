@@ -29,7 +29,7 @@ from tasks.measuring.utility.gold import GoldNll, gold_nll
 from tasks.measuring.utility.passing import Judged, judge_answer
 from tasks.training.examples import Example
 
-VERSION = 1  # of what the rows mean
+VERSION = 2  # of what the rows mean
 
 TARGETS_A_SHARD = 25
 PROMPTS_A_SHARD = 32
