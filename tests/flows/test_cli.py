@@ -27,6 +27,7 @@ COMMANDS = (
     "preview",
     "estimate",
     "status",
+    "batches",
     "cost",
     "check-identities",
     "shards status",

@@ -360,3 +360,15 @@ def test_a_shard_that_was_changed_after_its_commit_is_not_read(tmp_path: Path) -
     path.unlink()
     with pytest.raises(TableDamaged, match="is gone"):
         store.read_shard("notes", ShardRange(0, 10))
+
+
+def test_a_shard_forgets_its_own_batches_when_it_is_committed_and_not_those_of_another(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    ledgers = [store.layout.batch_ledger(shard, model) for shard in (SHARD, NEXT) for model in ("a/b", "c")]
+    torn = ledgers[0].with_name(f".{ledgers[0].name}.12ab34cd.tmp")  # a worker died while it wrote
+    torn.parent.mkdir(parents=True)
+    for path in (*ledgers, torn):
+        path.write_text("{}")
+    assert store.layout.batch_ledgers(SHARD) == sorted(ledgers[:2])
+    commit(store, SHARD)
+    assert sorted(torn.parent.iterdir()) == sorted(ledgers[2:])
