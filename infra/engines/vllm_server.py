@@ -131,6 +131,7 @@ def command(config: VllmConfig, source: str, host: str, port: int) -> list[str]:
         "--dtype=bfloat16",
         # Else models fill the gaps between tokens of JSON with white space for ever; a request cannot ask for it.
         '--structured-outputs-config={"backend": "guidance", "disable_any_whitespace": true}',
+        "--enable-prompt-tokens-details",  # else no answer says how much of its prompt was in the prefix cache
         f"--default-chat-template-kwargs={json.dumps(config.chat_template_kwargs)}",
         *config.arguments,
     ]

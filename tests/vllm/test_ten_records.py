@@ -30,7 +30,11 @@ def test_ten_records_come_out_of_a_real_vllm_server(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from flows.cli import main; main()", "synthesize", "-c", file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    look_at(run)
 
+
+def look_at(run: RunConfig) -> None:
+    """Read the shard back from its files."""
     store = store_of(run)
     assert findings_of(run) == []
     (shard,) = store.manifest.shards()
@@ -40,9 +44,9 @@ def test_ten_records_come_out_of_a_real_vllm_server(tmp_path: Path) -> None:
     )
     assert (len(records), len(rejects)) == (files["records"].rows, files["rejects"].rows)
     assert sorted(row["index"] for row in records + rejects) == list(range(10))
-    assert len(records) >= 5, [row["reason"] for row in rejects]  # of so small a model some come to nothing
+    assert len(records) >= 5, [row["reason"] for row in rejects]  # of so small a model some may come to nothing
     for row in records:
-        assert row["model"] == "qwen2.5-coder-0.5b"
+        assert row["model"] == "smollm2-135m"
         assert len(row["text"].split()) > 20
         assert not set(row["text"]) & set("[]<>{}")  # vLLM was given the constraint, and kept it
         assert row["tokens"]["completion"] > row["words"]

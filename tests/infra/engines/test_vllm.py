@@ -74,7 +74,8 @@ def test_replicas_serve_at_addresses_of_their_own_and_end_with_the_context(tmp_p
 def test_the_server_is_told_to_guard_json_and_not_to_think_aloud() -> None:
     config = VllmConfig(model="Qwen/Qwen3-0.6B", gpus_each=2, slots=64, context_tokens=2048, arguments=("--seed=1",))
     arguments = command(config, "/weights", "10.0.0.1", 9000)
-    given = dict(each.removeprefix("--").split("=", 1) for each in arguments if each.startswith("--"))
+    given = dict(each.removeprefix("--").split("=", 1) for each in arguments if "=" in each)
+    assert "--enable-prompt-tokens-details" in arguments  # what was cached is told
     assert json.loads(given["structured-outputs-config"]) == {"backend": "guidance", "disable_any_whitespace": True}
     assert json.loads(given["default-chat-template-kwargs"]) == {"enable_thinking": False}
     assert (given["model"], given["served-model-name"]) == ("/weights", "Qwen/Qwen3-0.6B")
