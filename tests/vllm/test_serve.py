@@ -18,7 +18,10 @@ from ray.llm._internal.serve.core.ingress.builder import LLMServingArgs
 (application,) = ServeDeploySchema.model_validate(yaml.safe_load(open(sys.argv[1]))).applications
 (model,) = LLMServingArgs.model_validate(application.args).llm_configs
 fields = model.get_engine_config()
-assert fields.frontend_kwargs == {"default_chat_template_kwargs": {"enable_thinking": False}}, fields
+assert fields.frontend_kwargs == {
+    "default_chat_template_kwargs": {"enable_thinking": False},
+    "enable_prompt_tokens_details": True,
+}, fields
 assert fields.engine_kwargs["structured_outputs_config"]["disable_any_whitespace"] is True, fields
 print("taken:", model.model_id)
 """
