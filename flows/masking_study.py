@@ -22,9 +22,7 @@ from tasks.masking_study.models.steps import CellJob, run_cell
 from tasks.masking_study.report.study import Setup, Study, write_report
 from tasks.masking_study.results import CellResult
 from tasks.masking_study.steps import find_levels, make_masks, measure_yardsticks
-from tasks.surprise.documents import Chat
 from tasks.surprise.reading.columns import Columns
-from tasks.surprise.reading.input import read
 from tasks.surprise.reading.steps import InputConfig
 from tasks.surprise.reference.steps import ReferenceModel
 from tasks.surprise.store.steps import read_scores
@@ -121,9 +119,8 @@ def prepare(run: StudyRun) -> Prepared:
         score(run.scoring(split), "stale")
     _add_seconds(run.home / SCORING, time.monotonic() - began)
     scores = run.home / "scores"
-    held_out, train = read_scores(scores, HELD_OUT), read_scores(scores, TRAIN)
-    levels = find_levels(run.home / "policies", held_out, run.study, run.scale.methods.recalls)
-    masks = make_masks(run.home, train, _chats(run), levels.policies, run.scale, run.opf)
+    levels = find_levels(run.home / "policies", scores / HELD_OUT, run.study, run.scale.methods.recalls)
+    masks = make_masks(run.home, scores / TRAIN, run.scoring(TRAIN).input, levels.policies, run.scale, run.opf)
     told = read_coverage(masks)
     rows = methods(run.scale.methods, list(told["maskings"]))
     planned = tuple(cells(rows, run.scale.seeds))
@@ -135,6 +132,7 @@ def prepare(run: StudyRun) -> Prepared:
         root=run.home / "models",
         scale=run.scale,
     )
+    held_out, train = read_scores(scores, HELD_OUT), read_scores(scores, TRAIN)
     setup = Setup(
         study=run.study,
         size=run.size,
@@ -166,11 +164,6 @@ def make_corpus(run: StudyRun) -> CorpusManifest:
             return make_code_pii(run.scale.corpus.made(), run.corpus, workers=usable_cores())
         case HabitCorpus():
             return make_code_quirks(run.scale.corpus.made(), run.corpus, workers=usable_cores())
-
-
-def _chats(run: StudyRun) -> dict[str, Chat]:
-    rows = run.scoring(TRAIN).input.open()
-    return {item.id: item for item in read(rows.slices(0, rows.rows)).items if isinstance(item, Chat)}
 
 
 def _job(first: CellJob, cell: Cell) -> CellJob:

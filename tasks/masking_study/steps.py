@@ -22,7 +22,10 @@ from tasks.measuring.gold_examples import chat_example
 from tasks.surprise.baselines.privacy_filter import Decoded
 from tasks.surprise.documents import Chat
 from tasks.surprise.policy import Policy
+from tasks.surprise.reading.input import read
+from tasks.surprise.reading.steps import InputConfig
 from tasks.surprise.scored import ScoredSet
+from tasks.surprise.store.steps import read_scores
 from tasks.training.answers import Answers
 from tasks.training.masked.config import FromScratch, Pretrained
 from tasks.training.masked.mask_file import MaskTable
@@ -37,15 +40,19 @@ _ANY_LENGTH = 1 << 20
 
 
 @task(cache_policy=NO_CACHE)
-def find_levels(folder: Path, scored: ScoredSet, study: StudyName, recalls: tuple[int, ...]) -> Levels:
+def find_levels(folder: Path, scores: Path, study: StudyName, recalls: tuple[int, ...]) -> Levels:
     """Calibrate the policies of a study, or read those that were calibrated on the same scores.
 
     Args:
         folder: for ``calibration.json`` and a file a policy.
-        scored: the calibration split.
+        scores: data set of the scores of the calibration split.
         study: names the procedure.
         recalls: target recalls in percent.
+
+    Raises:
+        ScoresUnfit: there are no scores, or of several models.
     """
+    scored = read_scores(scores.parent, scores.name)
     asked = spec_hash({"scores": scored.sha256, "study": study, "recalls": list(recalls), "version": VERSION})
     if (held := files.read(folder / CALIBRATION)) is not None and (told := json.loads(held))["fingerprint"] == asked:
         policies = {name: Policy.from_json((folder / f"{name}.json").read_text("utf-8")) for name in told["policies"]}
@@ -61,23 +68,24 @@ def find_levels(folder: Path, scored: ScoredSet, study: StudyName, recalls: tupl
 
 @task(cache_policy=NO_CACHE)
 def make_masks(
-    root: Path,
-    scored: ScoredSet,
-    chats: Mapping[str, Chat],
-    policies: Mapping[str, Policy],
-    scale: Scale,
-    opf: str | None,
+    root: Path, scores: Path, chats: InputConfig, policies: Mapping[str, Policy], scale: Scale, opf: str | None
 ) -> Path:
     """Make the masks that all models share, unless they are there; returns their folder.
 
     Args:
         root: in which a folder is made, named after what shapes it.
-        scored: the training split.
-        chats: the same, to be rendered by the trained model's template.
+        scores: data set of the scores of the training split.
+        chats: where that split is, to be rendered by the trained model's template.
         policies: by masking.
         scale: of the study.
         opf: where the OpenAI Privacy Filter is; None for no such masking.
+
+    Raises:
+        ScoresUnfit: there are no scores, or of several models.
+        InputUnfit: the chats are gone.
+        NoChatTemplate, ChatUnfit, GroundUnfit: the trained model cannot read them (``Ground.of``).
     """
+    scored = read_scores(scores.parent, scores.name)
     shaped_by = {
         "scores": scored.sha256,
         "policies": {name: policy.model_dump(mode="json") for name, policy in policies.items()},
@@ -90,8 +98,13 @@ def make_masks(
     if not (home / COVERAGE).exists():
         filtered = None if opf is None else ByMethod("opf", Decoded(PrivacyFilter.load(opf)), "trained")
         made = maskings(scale.methods, policies, filtered)
-        write_masks(scored, _tokenizer(scale.training, scored), made, home, chats)
+        write_masks(scored, _tokenizer(scale.training, scored), made, home, _read(chats))
     return home
+
+
+def _read(chats: InputConfig) -> dict[str, Chat]:
+    rows = chats.open()
+    return {item.id: item for item in read(rows.slices(0, rows.rows)).items if isinstance(item, Chat)}
 
 
 def _tokenizer(training: Training, scored: ScoredSet) -> PreTrainedTokenizerBase:
