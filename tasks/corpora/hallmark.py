@@ -101,7 +101,9 @@ def _document(entry: _Entry) -> Document:
 def _written_out(parts: dict[str, str]) -> tuple[str, tuple[Region, ...]]:
     text, regions = "", []
     for name, value in parts.items():
-        clean = " ".join(value.replace("{", "").replace("}", "").replace(" and ", ", ").split()).rstrip(".")
+        clean = " ".join(value.replace("{", "").replace("}", "").split()).rstrip(".")
+        if name == "author":  # in BibTeX "and" parts authors; in a title it is a word
+            clean = clean.replace(" and ", ", ")
         if not clean:
             raise ValueError(f"{name} is empty")
         regions.append(Region(len(text), len(text) + len(clean), name))

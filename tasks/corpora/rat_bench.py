@@ -15,6 +15,7 @@ from tasks.corpora.rows import Placed, Row, find, read_rows
 from tasks.corpora.verbatim import occurrences
 from tasks.surprise.documents import Document
 
+_STATE = "ST"  # "Oregon/OR": the name, and the code, which whatever its case is a common word
 FILES = {level: f"level_{level}.jsonl" for level in (1, 2, 3)}
 
 
@@ -63,8 +64,7 @@ def _values(profile: _Profile) -> dict[str, str]:
 
 def _document(placed: Placed[_Profile]) -> Document:
     profile = placed.row
-    # A state is "Oregon/OR": the name, and the code, which whatever its case is a common word.
-    values = [(name, value.partition("/")[0]) for name, value in _values(profile).items()]
+    values = [(name, value.partition("/")[0] if name == _STATE else value) for name, value in _values(profile).items()]
     return Document(
         id=_name(profile),
         text=profile.text,

@@ -72,7 +72,10 @@ def calibrate(curve: Curve, rule: Rule, goal: Goal) -> Point | NoPoint:
         missing = "targets" if curve.targets == 0 else "units that are no targets"
         return NoPoint(f"The validation data hold no {missing}: label spans of both kinds before calibrating.")
     if curve.levels.size == 0:
-        return NoPoint("No validation unit has a score: nothing can be masked at any threshold.")
+        return NoPoint(
+            "No validation unit can be masked at any threshold: none is supervised and in enough windows for the"
+            " consensus that have a score (for local ranks: one above that of a neighbour)."
+        )
     chosen = _choose(curve, goal)
     if isinstance(chosen, NoPoint):
         return chosen

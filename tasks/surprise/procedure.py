@@ -13,7 +13,7 @@ from tasks.surprise.levels import token_levels
 from tasks.surprise.propagate import propagate, propagate_levels
 from tasks.surprise.repeats import Repeats, Straddling, find_repeats
 from tasks.surprise.rows import F64, I64, Bool, Scores, check_sizes
-from tasks.surprise.rules import Rule
+from tasks.surprise.rules import LocalRule, Rule
 from tasks.surprise.scores import mean_scores, top_scores
 from tasks.surprise.select import consensus
 from tasks.surprise.spans import Spans
@@ -128,9 +128,15 @@ class Procedure(_Part):
     propagation: Propagation | None = None
 
     @model_validator(mode="after")
-    def _consensus_can_be_reached(self) -> Self:
-        if isinstance(self.windows, FixedWindows) and self.consensus > self.windows.width:
-            raise ValueError(f"consensus {self.consensus}: no token is in more than {self.windows.width} windows")
+    def _something_can_be_selected(self) -> Self:
+        most = _most_windows(self.windows)
+        if most is not None and self.consensus > most:
+            raise ValueError(
+                f"consensus {self.consensus}: no token is in more than {most} of such windows ({self.windows.kind}):"
+                f" ask for a consensus of {most} at most"
+            )
+        if isinstance(self.windows, WholeWindows) and isinstance(self.rule, LocalRule):
+            raise ValueError("local ranks of whole completions: a record has one, without neighbours: use global")
         return self
 
     def mask(self, batch: Batch, threshold: float) -> Bool:
@@ -212,6 +218,17 @@ class Procedure(_Part):
             width=self.propagation.width,
             straddling=self.propagation.straddling,
         )
+
+
+def _most_windows(windows: WindowKind) -> int | None:
+    """How many windows hold a token at most; None for regions, which may overlap as they like."""
+    match windows:
+        case FixedWindows(width=width):
+            return width
+        case RegionWindows():
+            return None
+        case TextWindows() | SegmentWindows() | WholeWindows():
+            return 1
 
 
 def _cut_of(windows: TextWindows | SegmentWindows) -> segments.Cut:

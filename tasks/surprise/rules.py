@@ -1,5 +1,6 @@
 """Threshold rules as configuration: how scores of windows become levels, and levels a selection."""
 
+import sys
 from typing import Annotated, Literal
 
 import numpy as np
@@ -30,8 +31,8 @@ class GlobalRule(BaseModel):
         return select_global(levels, tau)
 
     def threshold(self, level: float, next_below: float) -> float:
-        """Give the tau that masks ``level`` and above."""
-        return level
+        """Give the tau that masks ``level`` and above; finite, so that policies and reports can hold it."""
+        return min(level, sys.float_info.max)  # +inf: what a fixed part of a union masks, and that alone
 
 
 class LocalRule(BaseModel):

@@ -121,3 +121,24 @@ def flags(spans: Spans, lengths: I64) -> Bool:
     steps[base + merged.start] += 1  # disjoint spans: no two start, and no two end, at one place
     steps[base + merged.end] -= 1
     return np.cumsum(steps[:-1], dtype=np.int8).astype(np.bool_)
+
+
+def runs(marked: Bool, lengths: I64) -> Spans:
+    """Give the runs of marked characters, the inverse of ``flags``: sorted, disjoint, none across two texts.
+
+    Args:
+        marked: all characters end to end, shape (C,).
+        lengths: code points of each text, shape (R,).
+
+    Raises:
+        ValueError: there is not one flag a character.
+    """
+    offsets = offsets_of(lengths)
+    check_sizes("characters", int(offsets[-1]), {"flags": marked.size})
+    held = lengths > 0
+    before, after = np.append(False, marked)[:-1], np.append(marked, False)[1:]
+    before[offsets[:-1][held]] = False
+    after[offsets[1:][held] - 1] = False
+    start, end = np.flatnonzero(marked & ~before), np.flatnonzero(marked & ~after) + 1
+    row = np.searchsorted(offsets, start, side="right") - 1
+    return Spans(start - offsets[row], end - offsets[row], np.searchsorted(row, np.arange(lengths.size + 1)))

@@ -99,8 +99,11 @@ def tiled_windows(tokens: Tokens, pieces: Spans) -> PieceWindows:
     opens[tokens.row_offsets[:-1][np.diff(tokens.row_offsets) > 0]] = True
     first = np.flatnonzero(opens)
     windows = _within_rows(first, np.append(first[1:], piece.size)[: first.size], tokens.row_offsets)
-    # The last window of this piece or an earlier one covers it, unless its tokens end before the piece begins.
+    # The row's last window of this piece or an earlier one covers it, unless its tokens end before the piece begins. A
+    # later row without a piece may still have a token: its window is in no piece, though the search finds it in the
+    # last one before it.
     window_of = np.searchsorted(piece[first], np.arange(piece_start.size), side="right") - 1
+    window_of = np.minimum(window_of, windows.row_offsets[1:][row_numbers(pieces.row_offsets)] - 1)
     reached = (window_of >= 0) & (token_end[windows.stop[window_of] - 1] > piece_start) if first.size else False
     return PieceWindows(windows, np.where(reached, window_of, -1))
 

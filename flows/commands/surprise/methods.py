@@ -32,11 +32,12 @@ class Surroundings:
     """What some methods need of the evaluation around them.
 
     Attributes:
-        corpus: the documents with plain scores, piece by piece.
+        corpus: the documents, piece by piece.
         policy: the first policy at its threshold, and the corpus it works on; None where there is none.
         validation: that policy's validation corpus, where it is given.
         goal: what thresholds are chosen for.
         unit: what is counted.
+        plain: the method will read scores of the text alone, not prompted ones or a contrast.
     """
 
     corpus: Iterable[Material]
@@ -44,6 +45,7 @@ class Surroundings:
     validation: Iterable[Material] | None = None
     goal: Goal = field(default_factory=BestF1)
     unit: Unit = "character"
+    plain: bool = True
 
 
 def method_of(text: str, around: Surroundings) -> Method:
@@ -123,6 +125,8 @@ def _goldfish_reference(argument: str, around: Surroundings) -> Method:
 
 
 def _stm(argument: str, around: Surroundings) -> Method:
+    if not around.plain:
+        raise Misspelled("--method stm: its limit is one of NLLs of the text alone, and these are prompted scores")
     return SelectiveTokenMasking(float(argument), name=f"STM {argument}") if argument else SelectiveTokenMasking()
 
 

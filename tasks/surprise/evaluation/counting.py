@@ -10,7 +10,7 @@ from tasks.surprise.policy import Unit
 from tasks.surprise.project import touched
 from tasks.surprise.rows import I64, Bool, offsets_of, row_numbers
 from tasks.surprise.segments import Cut, delimited, lines, sentences, tile
-from tasks.surprise.spans import Spans, flags, overlaps
+from tasks.surprise.spans import Spans, flags, overlaps, runs
 from tasks.surprise.units import Units, piece_units
 from tasks.surprise.windows import PieceWindows, tiled_windows, whole_windows
 
@@ -42,7 +42,8 @@ def tally(material: Material, levels: Levels, unit: Unit) -> Tally:
 
     So are those of documents that do not count (``Material.counted``).
 
-    A piece of text (line, sentence, segment, completion) is masked once all of its tokens that may be masked are.
+    A piece of text (line, sentence, segment, completion) is masked once all of its tokens that may be masked are, and a
+    target if it shares a character that may be masked with a labelled span.
 
     Raises:
         ValueError: the material has no tokens and ``unit`` is no character.
@@ -105,17 +106,25 @@ def _of_windows(material: Material, levels: Levels, pieces: Spans, made: PieceWi
     batch = material.scored("counting pieces of text")
     # What may not be masked does not keep its piece from being masked.
     of_tokens = np.where(batch.supervised, levels.on_tokens(batch.tokens), np.inf)
-    units = piece_units(of_tokens, made, pieces, material.targets)
-    categories = {name: overlaps(pieces, spans) for name, spans in _labels(material).items()}
+    allowed = material.supervised
+    units = piece_units(of_tokens, made, pieces, _within(allowed, material.targets, material.lengths))
+    categories = {
+        name: overlaps(pieces, _within(allowed, spans, material.lengths)) for name, spans in _labels(material).items()
+    }
     counted = Tally(units, row_numbers(pieces.row_offsets), categories)
-    return counted.only(_maskable(material, batch.supervised, pieces, made))
+    return counted.only(_maskable(material, allowed, pieces, made))
 
 
-def _maskable(material: Material, supervised: Bool, pieces: Spans, made: PieceWindows) -> Bool:
+def _within(allowed: Bool, spans: Spans, lengths: I64) -> Spans:
+    """What of the spans may be masked: what the user of a chat says makes no target of the answer in the same line."""
+    return runs(flags(spans, lengths) & allowed, lengths)
+
+
+def _maskable(material: Material, allowed: Bool, pieces: Spans, made: PieceWindows) -> Bool:
     """Pieces with a token that may be masked; past the cut of a text those with such a character."""
-    inside = np.append(0, np.cumsum(supervised))
+    inside = np.append(0, np.cumsum(material.scored("counting pieces of text").supervised))
     of_windows = inside[made.windows.stop] > inside[made.windows.first]
-    characters = np.append(0, np.cumsum(material.supervised))
+    characters = np.append(0, np.cumsum(allowed))
     base = offsets_of(material.lengths)[:-1][row_numbers(pieces.row_offsets)]
     kept = characters[base + pieces.end] > characters[base + pieces.start]
     held = made.window_of >= 0

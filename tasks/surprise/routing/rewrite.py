@@ -94,4 +94,5 @@ async def _reply(ask: Asker, step: str, prompt: Sequence[Message], source: str, 
 
 
 def _gone(sentence: str) -> str:
-    return GONE + sentence[len(sentence.rstrip()) :]
+    lead, end = len(sentence) - len(sentence.lstrip()), len(sentence.rstrip())
+    return sentence[:lead] + GONE + sentence[end:]

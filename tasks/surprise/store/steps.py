@@ -178,11 +178,17 @@ def _empty(store: StageStore) -> ScoredSet:
     if not records:
         raise ScoresUnfit(f"{store.layout.manifest}: nothing is scored yet: `privasis surprise score` first")
     (first, what), *others = [(shard, _what(record)) for shard, record in records.items()]
+    reading = records[first].summary.notes.get("reading")
     for shard, other in others:
         if other != what:
             raise ScoresUnfit(
                 f"{store.layout.manifest}: {first.name} and {shard.name} were scored with different models or prompts:"
                 " run `privasis surprise score` again with `--reprocess stale`"
+            )
+        if (read := records[shard].summary.notes.get("reading")) != reading:
+            raise ScoresUnfit(
+                f"{store.layout.manifest}: {first.name} was read as {reading}, {shard.name} as {read}, which makes"
+                " other scores: run `privasis surprise score` again with `--reprocess all`, on machines of one kind"
             )
     reference, prompts = what
     content = spec_hash({shard.name: record.files["scores"].sha256 for shard, record in records.items()})

@@ -98,6 +98,12 @@ def test_a_citation_is_written_out_with_its_fields_and_labelled_whole(tmp_path: 
     assert fabricated.regions[1] == Region(16, 27, "title")
 
 
+def test_and_is_a_word_of_titles_and_venues_and_parts_authors_only(tmp_path: Path) -> None:
+    row = entry("t", None, author="A. Bee and\n C. Dee and E. F", title="Bread and Butter", booktitle="Food and Wine")
+    write_lines(tmp_path / hallmark.FILE, [row])
+    assert hallmark.read(tmp_path).documents[0].text == "A. Bee, C. Dee, E. F. Bread and Butter. Food and Wine. 2022."
+
+
 def test_a_citation_without_venue_is_a_reject(tmp_path: Path) -> None:
     row = entry("a", None)
     del row["fields"]["booktitle"]  # type: ignore[attr-defined]
@@ -166,6 +172,16 @@ def test_rat_bench_labels_values_that_stand_in_the_text(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(ValueError, match="levels 1, 2 and 3"):
         rat_bench.read(tmp_path, level=4)
+
+
+def test_only_a_state_of_rat_bench_is_a_name_and_a_code(tmp_path: Path) -> None:
+    row = {
+        "id": 0, "text": "I live in Ohio, at 5/2 Elm Street, since 5 years.", "scenario": "s", "difficulty": 1,
+        "direct_identifiers": {"address": "5/2 Elm Street"}, "indirect_identifiers": {"ST": "Ohio/OH"},
+    }  # fmt: skip
+    write_lines(tmp_path / "level_1.jsonl", [row])
+    document = rat_bench.read(tmp_path, level=1).corpus.documents[0]
+    assert [document.text[label.start : label.end] for label in document.labels] == ["Ohio", "5/2 Elm Street"]
 
 
 def test_redacbench_gives_text_policy_and_propositions(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_local_threshold_is_the_next_rank_since_equality_does_not_select() -> 
     [
         ([(1.0, False), (2.0, False)], BestF1(), "hold no targets"),
         ([(1.0, True), (2.0, True)], BestF1(), "hold no units that are no targets"),
-        ([(-math.inf, True), (-math.inf, False)], BestF1(), "No validation unit has a score"),
+        ([(-math.inf, True), (-math.inf, False)], BestF1(), "No validation unit can be masked at any threshold"),
         (
             [(1.0, True), (-math.inf, True), (0.0, False)],
             TargetRecall(recall=0.9),

@@ -159,8 +159,18 @@ def test_a_batch_that_lacks_what_the_procedure_needs_is_refused() -> None:
 
 
 def test_a_consensus_that_no_token_can_reach_is_refused() -> None:
-    with pytest.raises(ValidationError, match="no token is in more than 2 windows"):
+    with pytest.raises(ValidationError, match="no token is in more than 2 of such windows"):
         Procedure(windows=FixedWindows(width=2), rule=GlobalRule(), consensus=3)
+    for windows in (TextWindows(kind="lines"), SegmentWindows(), WholeWindows()):
+        with pytest.raises(ValidationError, match=f"no token is in more than 1 of such windows .{windows.kind}"):
+            Procedure(windows=windows, rule=GlobalRule(), consensus=2)
+    regions = Procedure(windows=RegionWindows(kind="fields"), rule=GlobalRule(), consensus=2)  # fields may overlap
+    assert regions.consensus == 2
+
+
+def test_whole_completions_have_no_neighbours_to_be_ranked_among() -> None:
+    with pytest.raises(ValidationError, match="a record has one, without neighbours"):
+        Procedure(windows=WholeWindows(), rule=LocalRule())
 
 
 def test_lines_rank_among_the_lines_of_their_own_record() -> None:

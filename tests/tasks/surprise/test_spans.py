@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.surprise.spans import Spans, flags, overlaps, union
+from tasks.surprise.spans import Spans, flags, overlaps, runs, union
 
 Pairs = list[list[tuple[int, int]]]
 
@@ -45,6 +45,18 @@ def test_a_union_holds_the_same_characters_in_sorted_spans_apart(pairs: Pairs) -
 def test_spans_to_the_ends_of_neighbouring_texts_stay_apart() -> None:
     assert union(Spans.of([[(0, 3)], [(0, 2)]])).pairs() == [[(0, 3)], [(0, 2)]]
     assert flags(Spans.of([[(1, 3)], [(0, 1)]]), np.array([3, 2])).tolist() == [False, True, True, True, False]
+
+
+@given(pairs=spans(4))
+@settings(max_examples=150, deadline=None)
+def test_runs_of_flags_are_the_union_of_their_spans_cut_between_texts(pairs: Pairs) -> None:
+    lengths = np.array(
+        [max((end for _, end in row), default=0) for row in pairs]
+    )  # spans reach the ends of their texts
+    found = runs(flags(Spans.of(pairs), lengths), lengths)
+    assert found.pairs() == union(Spans.of(pairs)).pairs()
+    with pytest.raises(ValueError, match="flags has 1 elements"):
+        runs(np.ones(1, dtype=np.bool_), np.array([1, 1]))
 
 
 def test_pairs_come_back_as_they_were_given() -> None:

@@ -100,6 +100,8 @@ def test_rows_without_tokens_have_no_windows_between_rows_that_have() -> None:
     no_text = tokens_of([[1], [2], [3]], [[(0, 1)], [(0, 0)], [(0, 1)]])  # a prefix token of an empty text
     held = intervals(tiled_windows(no_text, Spans.of([[(0, 1)], [], [(0, 1)]])).windows)
     assert held == [[(0, 1)], [(1, 2)], [(2, 3)]]
+    blank = tokens_of([[1], [2]], [[(0, 8)], [(0, 0)]])  # the token of the first text spans its blank last line
+    assert tiled_windows(blank, Spans.of([[(0, 7), (7, 8)], []])).window_of.tolist() == [0, 0]
     empty = tiled_windows(tokens_of([[], []]), Spans.of([[], [(0, 4)]]))
     assert empty.windows.size == 0
     assert empty.window_of.tolist() == [-1]

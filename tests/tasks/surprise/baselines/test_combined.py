@@ -147,3 +147,12 @@ def test_joint_thresholds_meet_a_recall_with_the_least_collateral_and_a_cap_with
     assert counted(TargetRecall(recall=0.5)) == (2, 1)
     assert counted(RecallUnderCap(collateral=0.5)) == (2, 1)
     assert counted(RecallUnderCap(collateral=0.49)) is None
+
+
+def test_where_the_fixed_part_alone_is_best_the_threshold_is_finite_and_masks_that_part_alone() -> None:
+    union = Union((Marked((0, 2)), Given([0, 5, 5, 1])))
+    ground = Ground(material_of(WORDS, labels=[[(0, 2)]]), "token")
+    method = tuned(union, [ground], BestF1())
+    assert isinstance(method, AtThreshold)
+    assert np.isfinite(method.threshold)
+    assert characters(method) == [0, 1]

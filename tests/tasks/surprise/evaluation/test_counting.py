@@ -93,3 +93,14 @@ def test_a_fixed_method_masks_what_has_a_level() -> None:
     levels = CharacterLevels(np.array([-math.inf] * 10 + [1.0] * 4), given.lengths)
     counts = result_of("detector", Distribution.of(tally(given, levels, "character")), None, None).overall.counts
     assert counts == Counts(true_positives=3, false_positives=1, false_negatives=0, true_negatives=10)
+
+
+def test_a_label_outside_supervision_makes_no_target_of_a_piece_that_reaches_inside() -> None:
+    asked = Label(7, 8, "name")  # said before the answer, in the same line
+    given = material((Interval(0, 2), Interval(11, 14)), labels=(asked,))
+    for unit, pieces in (("line", 2), ("completion", 1)):  # the completion reaches across what the user says
+        tallied = counted(given, unit)  # type: ignore[arg-type]
+        assert tallied.units.target.tolist() == [False] * pieces
+        assert tallied.categories["name"].tolist() == [False] * pieces
+    both = material((Interval(0, 2), Interval(11, 14)), labels=(asked, SECRET))
+    assert counted(both, "line").units.target.tolist() == [False, True]

@@ -3,10 +3,12 @@ from collections.abc import Mapping
 
 from infra.llm.fake import FakeBackend
 from infra.llm.types import Request, Usage
+from tasks.ask import Asker
 from tasks.events import MemoryLog
 from tasks.surprise.documents import Document, Label
 from tasks.surprise.routing.chain import RoutedDocument, RoutingChain, Source
 from tasks.surprise.routing.config import RoutingConfig
+from tasks.surprise.routing.rewrite import rewrite_sentences
 from tasks.synthesis.chain import MixedModel
 
 TEXT = "I am Jane Roe. It rains. My pin is 4711.\n"
@@ -73,6 +75,13 @@ async def test_a_selected_sentence_without_a_usable_reply_is_redacted() -> None:
     assert row["text"] == "I am Jane Roe. It rains. [REDACTED]\n"
     assert (row["sent"], row["failed"]) == (1, 1)
     assert done.rows[2]["text"] == "[REDACTED]"
+
+
+async def test_the_white_space_around_a_redacted_sentence_stays() -> None:
+    text = "\n  I am Jane.  It rains."
+    asker = Asker("d", 1, FakeBackend(lambda request: "no JSON"), MemoryLog(), attempts=1)
+    done = await rewrite_sentences(asker, text, [(0, 15)], RoutingConfig(attempts=1))
+    assert done.text == "\n  [REDACTED]  It rains."
 
 
 async def test_a_judge_counts_the_facts_that_are_left() -> None:

@@ -96,6 +96,18 @@ def test_shards_of_two_prompts_are_no_set(root: Path) -> None:
         read_scores(root, "set")
 
 
+def test_shards_that_the_model_read_in_two_ways_are_no_set(tmp_path: Path) -> None:
+    reading = {"prefix": [], "context": 64, "stride": 32, "precision": "float32"}
+    commit(tmp_path, 0, [score_row(0, "abcd")], NOTES | {"reading": reading})
+    commit(tmp_path, 1, [score_row(1, "abcd")], NOTES | {"reading": dict(reading)})
+    assert len(read_scores(tmp_path, "set")) == 2
+    commit(tmp_path, 2, [score_row(2, "abcd")], NOTES | {"reading": reading | {"precision": "bfloat16"}})
+    with pytest.raises(
+        ScoresUnfit, match=r"part-00000000-00000001 was read as .*float32.*, part-00000002-00000003 as .*bfloat16"
+    ):
+        read_scores(tmp_path, "set")
+
+
 @given(
     st.lists(st.tuples(st.sampled_from([None, "a", "b", "c", "d"]), st.integers(0, 9)), max_size=30),
     st.integers(1, 20),
