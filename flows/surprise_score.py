@@ -96,7 +96,7 @@ def score(run: ScoreRun, reprocess: Reprocess = "missing_and_failed") -> ScoreRe
     """Score every row that is not yet; a finished shard is never scored again unless asked.
 
     Raises:
-        InputUnfit: the input cannot be read, or ids repeat.
+        InputUnfit: the input cannot be read, a column is in no row, or ids repeat.
     """
     rows, job = run.input.open(), job_of(run)
     job.store().sweep()  # what killed runs have left
@@ -104,6 +104,7 @@ def score(run: ScoreRun, reprocess: Reprocess = "missing_and_failed") -> ScoreRe
     done = planned.counts()["committed"]
     if not planned.todo:
         return ScoreReport(run.dataset, done, ())
+    rows.check_columns(run.input.columns.used())
     rows.check_ids()
     with cluster(settings().ray_address, at_least=Size(cpus=run.workers)):
         return ScoreReport(run.dataset, done, _on_workers(run, job, rows, planned))

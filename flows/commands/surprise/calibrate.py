@@ -27,6 +27,10 @@ def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json
         ConfigError: an option is misspelled, or the scores are not what it needs.
         Exit: there is no acceptable point; the reason was printed, and no policy written.
     """
+    if output.suffix != ".json":  # or the picture or the report, named after it, could be written over it
+        raise ConfigError(
+            f"--output {output}: a policy is JSON: name it {output.with_suffix('.json').name}, for instance"
+        )
     setting = wanted.setting()
     readings = wanted.readings() or (setting.reading,)
     data = open_labelled(folder, labels, whole_groups=setting.procedure.propagation is not None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.surprise.opening import open_policy, open_scores
+from flows.commands.surprise.opening import open_first, open_policy, open_scores
 from flows.config import ConfigError
 from tasks.surprise.documents import Document
 from tasks.surprise.explain.page import page
@@ -18,7 +18,7 @@ from tasks.surprise.score_rows import ScoredDocument, tables
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
 from tasks.surprise.scoring.scorer import Scored, passes_of
 from tasks.surprise.scoring.scorer import Text as ToScore
-from tasks.surprise.store.steps import read_document, read_first
+from tasks.surprise.store.steps import read_document
 
 LONGEST = 200_000  # characters: a page of more is of no use to a person
 
@@ -30,6 +30,8 @@ def run(file: Path, policy: Path | None, model: str | None, document: str | None
         ConfigError: neither a model nor a policy, no such document, or scores that the policy does not fit.
     """
     frozen = None if policy is None else open_policy(policy)
+    if html is not None:  # now, not after the work
+        html.parent.mkdir(parents=True, exist_ok=True)
     if file.is_dir():
         scored, title = _document(file, document)
     else:
@@ -53,18 +55,19 @@ def run(file: Path, policy: Path | None, model: str | None, document: str | None
 
 
 def _document(folder: Path, document: str | None) -> tuple[ScoredSet, str]:
-    first = ", such as ".join(["", *open_scores(folder, read_first).ids[:1]])
+    such = f"--document, such as {open_first(folder).ids[0]}"
     if document is None:
-        raise ConfigError(f"{folder}: which document? --document{first}")
+        raise ConfigError(f"{folder}: which document? {such}")
     found = open_scores(folder, partial(read_document, document_id=document))
     if not len(found):
-        raise ConfigError(f"{folder}: no document {document!r}{first}")
+        raise ConfigError(f"{folder}: no document {document!r}: {such}")
     return found, document
 
 
 def _scored_now(file: Path, policy: Policy | None, model: str | None) -> ScoredSet:
     try:
-        with file.open(encoding="utf-8", newline="") as opened:  # line ends as they are: offsets count them
+        # As ``score`` reads a file: without a byte order mark, and with its line ends, for offsets count them.
+        with file.open(encoding="utf-8-sig", newline="") as opened:
             text = opened.read()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: {error}") from error

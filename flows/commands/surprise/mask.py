@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands.quiet import quiet_prefect
-from flows.commands.surprise.opening import check_reference, open_policy, open_scores
+from flows.commands.surprise.opening import check_output, check_reference, open_first, open_policy
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
 from tasks.report.formats import percent
 from tasks.surprise.masking.redact import Redact
 from tasks.surprise.scored import ScoresUnfit
-from tasks.surprise.store.steps import has_groups, read_first
+from tasks.surprise.store.steps import has_groups
 
 if TYPE_CHECKING:
     from flows.surprise_mask import MaskSummary
@@ -50,7 +50,8 @@ def job_of(folder: Path, policy: Path, output: Path, tokenizer: Path | None, how
         raise ConfigError(
             "give --tokenizer (token masks for training that model) or --redact (texts for release), one of them"
         )
-    frozen, scored = open_policy(policy), open_scores(folder, read_first)  # all may be more than the memory holds
+    check_output(folder, output)
+    frozen, scored = open_policy(policy), open_first(folder)  # all may be more than the memory holds
     check_reference(frozen, scored, policy)
     try:
         scored.scores(frozen.conditioning)
@@ -59,10 +60,13 @@ def job_of(folder: Path, policy: Path, output: Path, tokenizer: Path | None, how
     home, target = folder.resolve(), output.resolve()
     if frozen.procedure.propagation is not None and not has_groups(home.parent, home.name):
         raise ConfigError(f"{policy}: it propagates within groups, and no document of {folder} has one")
-    from tasks.surprise.masking.steps import MaskJob, load_tokenizer
+    from tasks.surprise.masking.steps import MaskJob, TokenizerUnfit, load_tokenizer
 
     if tokenizer is not None:
-        load_tokenizer(tokenizer)
+        try:
+            load_tokenizer(tokenizer)
+        except TokenizerUnfit as error:
+            raise ConfigError(f"--tokenizer {error}: give the folder of the model to be trained") from error
     return MaskJob(
         scores_root=home.parent,
         scores=home.name,

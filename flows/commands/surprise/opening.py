@@ -126,6 +126,33 @@ def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet]) -> ScoredS
         raise ConfigError(f"{folder}: not a data set: {error}") from error
 
 
+def open_first(folder: Path) -> ScoredSet:
+    """Return a few of the scored documents under ``folder``, to see how all were scored.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    first = open_scores(folder, read_first)
+    if not len(first):
+        raise ConfigError(
+            f"{folder}: holds no document, because no row of its input could be scored: {folder / 'score_rejects'}"
+            " says of each row why"
+        )
+    return first
+
+
+def check_output(folder: Path, output: Path) -> None:
+    """Refuse to write into the data set of the scores: they hold the texts that a release must not be beside.
+
+    Raises:
+        ConfigError: they are one folder.
+    """
+    if folder.resolve() == output.resolve():
+        raise ConfigError(
+            f"--output {output}: the scores are in there, with the texts as they were: name another folder"
+        )
+
+
 def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> Labelled:
     """Return the documents to calibrate or to judge on: with the labels of a file, or with their own.
 
@@ -139,7 +166,7 @@ def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> L
     Raises:
         ConfigError: no document is labelled, or the file does not fit.
     """
-    first = open_scores(folder, read_first)
+    first = open_first(folder)
     columns = read_columns(folder.resolve().parent, folder.resolve().name, ["document_id", "group", "labelled"])
     if labels is None:
         return Labelled(folder, first, None, _wanted(columns, folder, whole_groups=whole_groups))
@@ -192,10 +219,12 @@ def open_policy(path: Path) -> Policy:
         raise ConfigError(f"{path}: {_why_there_is_none(path)}") from error
     except PolicyMismatch as error:
         raise ConfigError(f"{path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a policy, nor any text: {_POLICY}") from error
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{path}: not a policy: {place}: {first['msg']}") from error
+        fault = ": ".join((*map(str, first["loc"]), first["msg"]))
+        raise ConfigError(f"{path}: not a policy ({fault}): {_POLICY}") from error
 
 
 def report_of(policy: Path) -> Path:
@@ -267,4 +296,5 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+_POLICY = "give the file that `privasis surprise calibrate -o` wrote"
 _LABELS = "give Parquet, or JSON lines, with document_id, start, end (code points) and category"

@@ -24,6 +24,8 @@ from tasks.surprise.score_rows import NllSum
 from tasks.surprise.scoring.scorer import PLAIN, Pass, PassName
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from flows.surprise_score import ScoreReport, ScoreRun
 
 
@@ -65,9 +67,9 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
 
     Raises:
         ConfigError: an option is wrong.
-        InputUnfit: the input cannot be read, or ids repeat.
+        InputUnfit: the input cannot be read, a column is in no row, or ids repeat.
         PackageMissing, ModelMissing: what the reference model needs is not there.
-        RunFailed: shards did not get done.
+        RunFailed: shards did not get done, or not one row could be scored.
     """
     quiet_prefect()
     from flows.surprise_score import job_of, plan_scores
@@ -75,6 +77,7 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
     asked = run_of(flags)
     asked.model.check_installed()
     rows = asked.input.open()
+    rows.check_columns(asked.input.columns.used())  # before a model is unpacked
     _say(f"{counted(rows.rows, 'row')} in the input; looking for {asked.model.name}")  # which may be unpacked first
     job = job_of(asked)
     store = job.store()
@@ -86,7 +89,9 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
         _print_nothing_to_do(asked, planned)
         return
     make_home(asked.root / asked.dataset)
-    print_scored(asked, _run(asked, reprocess, planned), store.layout.tables["scores"], planned)
+    report = _run(asked, reprocess, planned)
+    print_scored(asked, report, store.layout.tables["scores"], planned)
+    check_some(report, store.layout.tables["score_rejects"])
 
 
 def run_of(flags: ScoreFlags) -> "ScoreRun":
@@ -114,8 +119,17 @@ def run_of(flags: ScoreFlags) -> "ScoreRun":
     try:
         return ScoreRun.model_validate(values)
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
-        raise ConfigError("; ".join(faults)) from error
+        raise ConfigError("; ".join(map(_fault, error.errors(include_url=False)))) from error
+
+
+def _fault(error: "ErrorDetails") -> str:
+    place = ".".join(map(str, error["loc"]))
+    if place == "dataset":
+        return (
+            f"--dataset {error['input']}: a name, of letters, digits and . _ - after a letter or a digit; the folder"
+            " that it lies in is --root"
+        )
+    return f"{place}: {error['msg'].removeprefix('Value error, ')}"
 
 
 def _passes(flags: ScoreFlags) -> tuple[Pass, ...]:
@@ -210,6 +224,23 @@ def print_scored(asked: "ScoreRun", report: "ScoreReport", folder: Path, planned
     if reasons:
         _line(console, f"Each rejected row, with its place and reason: {folder.with_name('score_rejects')}/*.parquet")
     _print_stale(console, planned)
+
+
+def check_some(report: "ScoreReport", rejects: Path) -> None:
+    """Refuse to call it a success where not one row of a data set became a document.
+
+    Raises:
+        RunFailed: so it is; it says why, and what helps.
+    """
+    if report.shards_before or any(receipt.documents for receipt in report.receipts):
+        return
+    reasons = sum((Counter(receipt.reasons) for receipt in report.receipts), Counter[str]())
+    ((most, many),) = reasons.most_common(1)
+    raise RunFailed(
+        f"not one row could be scored, {many:,} of {reasons.total():,} for {most}: read the details in {rejects}, mend"
+        " the input or name other columns, and run it again with `--reprocess stale`",
+        Code.USAGE,
+    )
 
 
 def _replayed(report: "ScoreReport") -> str:

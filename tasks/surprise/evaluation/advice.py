@@ -60,9 +60,13 @@ def _trivial(counts: Counts) -> list[str]:
 def _separation(curve: Curve) -> list[str]:
     if not (curve.targets and curve.others) or curve.auroc >= NEAR_CHANCE:
         return []
+    what = (
+        "close to chance: surprise hardly tells private from other content here."
+        if curve.auroc > 1 - NEAR_CHANCE
+        else "below chance: private content is less surprising than the rest here."
+    )
     return [
-        f"AUROC {curve.auroc:.2f} is close to chance: surprise hardly tells private from other content here."
-        " Use another means (a detector, a rewriter) rather than forcing this one."
+        f"AUROC {curve.auroc:.2f} is {what} Use another means (a detector, a rewriter) rather than forcing this one."
     ]
 
 

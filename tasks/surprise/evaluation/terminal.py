@@ -26,12 +26,12 @@ def render_calibration(calibration: Calibration) -> RenderableType:
         f" {curve.targets:,} private {calibration.unit}s of {curve.targets + curve.others:,};"
         f" AUROC {fixed(auroc_of(curve), 3)}; F1 of masking everything {fixed(calibration.mask_everything_f1, 3)}"
     )
-    table = _table("operating points", ("", "threshold", "recall", "collateral", "precision", "F1"))
+    table = _table(("", "threshold", "recall", "collateral", "precision", "F1"))
     for each in calibration.operating:
         table.add_row(Text(each.name), *_point_cells(each.point))
     table.add_section()
     table.add_row(Text("chosen", "bold"), *_point_cells(calibration.chosen), style="bold cyan")
-    parts: list[RenderableType] = [head, Text(), table]
+    parts: list[RenderableType] = [head, Text(), Text("operating points", "italic"), table]
     parts += [
         Text(f"{each.name} has no threshold: {each.point.reason}", "dim")
         for each in calibration.operating
@@ -45,13 +45,11 @@ def render_calibration(calibration: Calibration) -> RenderableType:
 def render_results(results: Sequence[Result], unit: str) -> RenderableType:
     """Show several methods side by side, overall and for each category."""
     everything = next((result.overall.counts.mask_everything_f1 for result in results), None)
-    table = _table(
-        f"by {unit}; F1 of masking everything {fixed(everything, 3)}",
-        ("method", "threshold", "recall", "collateral", "precision", "F1", "AUROC", "masked"),
-    )
+    title = Text(f"by {unit}; F1 of masking everything {fixed(everything, 3)}", "italic")
+    table = _table(("method", "threshold", "recall", "collateral", "precision", "F1", "AUROC", "masked"))
     for result in results:
         table.add_row(Text(visible(result.method)), _threshold(result.threshold), *_cells(result.overall))
-    parts: list[RenderableType] = [table]
+    parts: list[RenderableType] = [title, table]
     if any(len(result.categories) > 1 for result in results):
         parts += [Text(), _categories(results)]
     return Group(*parts)
@@ -60,10 +58,8 @@ def render_results(results: Sequence[Result], unit: str) -> RenderableType:
 def render_transfer(table: TransferTable) -> RenderableType:
     """Show F1 by the group a threshold comes from and the group it is used on, as SM Table 12."""
     where = "on other documents" if table.held_out else "on the documents it was found on: no held-out figures"
-    shown = _table(
-        f"F1 of thresholds transferred across {visible(table.by)}, {where}",
-        ("calibrated on", "threshold", "there", *map(visible, table.groups)),
-    )
+    title = Text(f"F1 of thresholds transferred across {visible(table.by)}, {where}", "italic")
+    shown = _table(("calibrated on", "threshold", "there", *map(visible, table.groups)))
     reasons: list[RenderableType] = []
     for source, point in table.table.calibrated.items():
         name = Text(visible(source))
@@ -76,15 +72,15 @@ def render_transfer(table: TransferTable) -> RenderableType:
             counts = table.table.counts.get((source, used_on))
             cells.append(Text(fixed(counts.f1 if counts else None, 3), "bold" if source == used_on else ""))
         shown.add_row(name, _threshold(point.threshold), fixed(point.counts.f1, 3), *cells)
-    return Group(shown, *reasons)
+    return Group(title, shown, *reasons)
 
 
-def _categories(results: Sequence[Result]) -> Table:
+def _categories(results: Sequence[Result]) -> RenderableType:
     sizes = {name: each.counts.targets for result in results for name, each in result.categories.items()}
     shown = sorted(sizes, key=lambda name: (-sizes[name], name))
-    title = "F1 of each category, other categories left out"
+    title = Text("F1 of each category, other categories left out", "italic")
     many = len(results) > MOST_COLUMNS
-    table = _table(title, ("category", "units", *(["method", "F1"] if many else _names(results))))
+    table = _table(("category", "units", *(["method", "F1"] if many else _names(results))))
     for name in shown[:MOST_CATEGORIES]:
         scores = [_f1(result, name) for result in results]
         head = (Text(visible(name)), count(sizes[name]))
@@ -95,7 +91,7 @@ def _categories(results: Sequence[Result]) -> Table:
             table.add_row(*(("", "") if place else head), Text(method), score)
     if len(shown) > MOST_CATEGORIES:
         table.add_row(Text(f"and {len(shown) - MOST_CATEGORIES} more, in the JSON", "dim"))
-    return table
+    return Group(title, table)
 
 
 def _f1(result: Result, category: str) -> str:
@@ -107,8 +103,9 @@ def _names(results: Iterable[Result]) -> list[str]:
     return [visible(result.method) for result in results]
 
 
-def _table(title: str, headings: Sequence[str]) -> Table:
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+def _table(headings: Sequence[str]) -> Table:
+    """Make a table without a title: its own would be broken to its width, and it may be narrow."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for place, heading in enumerate(headings):
         table.add_column(Text(heading), justify="left" if place == 0 else "right", overflow="fold")
     return table

@@ -65,7 +65,8 @@ def kind_of(start: int, end: int, labels: Sequence[Label]) -> str:
     """Name the kind of a span: the category of the label that shares most characters with it, in capitals."""
     shared = [(min(end, label.end) - max(start, label.start), label.category) for label in labels]
     most, category = max(shared, default=(0, ""), key=lambda pair: pair[0])
-    return "_".join(category.upper().split()) if most > 0 and category else UNKNOWN
+    name = "_".join(category.upper().split())  # nothing, of a category of blanks in a file of labels
+    return name if most > 0 and name else UNKNOWN
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

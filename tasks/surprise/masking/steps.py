@@ -88,16 +88,24 @@ class MaskReceipt:
     supervised: int
 
 
+class TokenizerUnfit(ValueError):
+    """A file is no tokenizer; the message names it."""
+
+
 def load_tokenizer(path: Path) -> TextTokenizer:
     """Load a ``tokenizer.json``, or the one in a model's folder.
 
     Raises:
         FileNotFoundError: there is none.
+        TokenizerUnfit: the file is none.
     """
     file = path / "tokenizer.json" if path.is_dir() else path
     if not file.is_file():
         raise FileNotFoundError(f"{path}: no tokenizer.json there: give the folder of the model to be trained")
-    return TextTokenizer(Tokenizer.from_file(str(file)), bos_id=None)
+    try:
+        return TextTokenizer(Tokenizer.from_file(str(file)), bos_id=None)
+    except Exception as error:  # the package raises just that, whatever is wrong with the file
+        raise TokenizerUnfit(f"{file}: no tokenizer.json of a fast tokenizer ({error})") from error
 
 
 @task(task_run_name="select", cache_policy=NO_CACHE)

@@ -1,10 +1,12 @@
 """From the values of a row to a document or a chat, or to what is wrong with them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any, TypeGuard, get_args
 
 from tasks.surprise.documents import Chat, Document, Interval, Label, Region, Turn
 from tasks.surprise.reading.columns import Columns
+from tasks.surprise.reading.kinds import kind
 from tasks.surprise.reading.raw import BadRow, RawRow, Slice
 
 ROLES: tuple[str, ...] = get_args(Turn.__annotations__["role"])
@@ -59,23 +61,26 @@ def _id(column: str, value: object) -> str:
     if value is None or value == "":
         raise BadRow("missing_id", f"no {column!r}")
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadRow("bad_id", f"{column}: a {type(value).__name__}; an id is a text or a whole number")
+        raise BadRow("bad_id", f"{column}: {kind(value)}; an id is a text or a whole number")
     return str(value)
 
 
 def _scalar(reason: str, column: str, value: object) -> str | None:
-    if value is None or isinstance(value, str):
+    """Return a text or number as text; None for none, as which data frames also write NaN, and tables an empty text."""
+    if value is None or value == "" or (isinstance(value, float) and isnan(value)):
+        return None
+    if isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):
         return str(value)
-    raise BadRow(reason, f"{column}: a {type(value).__name__}, neither a text nor a number")
+    raise BadRow(reason, f"{column}: {kind(value)}, neither a text nor a number")
 
 
 def _text(column: str, value: object) -> str:
     if value is None:
         raise BadRow("missing_text", f"no {column!r}")
     if not isinstance(value, str):
-        raise BadRow("bad_text", f"{column}: a {type(value).__name__}, not a text")
+        raise BadRow("bad_text", f"{column}: {kind(value)}, not a text")
     if not value:
         raise BadRow("empty_text", f"{column}: empty, there is nothing to score")
     return value
@@ -87,15 +92,15 @@ def _labelled(columns: Columns, values: Mapping[str, Any], by_labels: bool) -> b
         return by_labels
     value = values.get(columns.labelled)
     if not isinstance(value, bool | None):
-        raise BadRow("bad_labelled", f"{columns.labelled}: a {type(value).__name__}, neither true nor false")
+        raise BadRow("bad_labelled", f"{columns.labelled}: {kind(value)}, neither true nor false")
     return bool(value)
 
 
 def _labels(column: str, value: object, text: str) -> tuple[Label, ...]:
     found = []
     for start, end, each in _intervals("bad_label", column, value, text, "category"):
-        category = each.get("category")
-        found.append(Label(start, end) if category is None else Label(start, end, category))
+        category = (each.get("category") or "").strip()
+        found.append(Label(start, end, category) if category else Label(start, end))
     return tuple(found)
 
 
@@ -108,17 +113,17 @@ def _turns(column: str, value: object) -> tuple[Sequence[Turn], bool]:
     if value is None:
         raise BadRow("missing_text", f"no {column!r}")
     if not isinstance(value, list):
-        raise BadRow("bad_messages", f"{column}: a {type(value).__name__}, not a list of messages")
+        raise BadRow("bad_messages", f"{column}: {kind(value)}, not a list of messages")
     turns, labelled = [], False
     for place, message in enumerate(value):
         where = f"{column}[{place}]"
         if not isinstance(message, Mapping):
-            raise BadRow("bad_messages", f"{where}: a {type(message).__name__}, not an object with role and content")
+            raise BadRow("bad_messages", f"{where}: {kind(message)}, not an object with role and content")
         role, content, labels = message.get("role"), message.get("content"), message.get("labels")
         if role not in ROLES:
             raise BadRow("bad_messages", f"{where}: the role is none of {', '.join(ROLES)}")
         if not isinstance(content, str):
-            raise BadRow("bad_messages", f"{where}: content is a {type(content).__name__}, not a text")
+            raise BadRow("bad_messages", f"{where}: content is {kind(content)}, not a text")
         turns.append(Turn(role, content, () if labels is None else _labels(f"{where}.labels", labels, content)))
         labelled |= labels is not None
     if not any(turn.content for turn in turns):
@@ -131,11 +136,11 @@ def _intervals(
 ) -> Iterable[tuple[int, int, Mapping[str, Any]]]:
     """Yield start, end and the whole of each interval of a list, checked against the text."""
     if not isinstance(value, list):
-        raise BadRow(reason, f"{column}: a {type(value).__name__}, not a list of intervals")
+        raise BadRow(reason, f"{column}: {kind(value)}, not a list of intervals")
     for place, each in enumerate(value):
         where = f"{column}[{place}]"
         if not isinstance(each, Mapping):
-            raise BadRow(reason, f"{where}: a {type(each).__name__}, not an object with start and end")
+            raise BadRow(reason, f"{where}: {kind(each)}, not an object with start and end")
         start, end = each.get("start"), each.get("end")
         if not (_is_whole(start) and _is_whole(end)):
             raise BadRow(reason, f"{where}: start and end are needed, as whole numbers")
@@ -145,7 +150,7 @@ def _intervals(
                 f"{where}: [{start}, {end}) is no part of a text of {len(text)} characters: offsets are code points",
             )
         if not isinstance(each.get(name), str | None):
-            raise BadRow(reason, f"{where}: {name} is a {type(each.get(name)).__name__}, not a text")
+            raise BadRow(reason, f"{where}: {name} is {kind(each.get(name))}, not a text")
         yield start, end, each
 
 

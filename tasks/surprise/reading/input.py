@@ -1,10 +1,10 @@
 """The whole input as numbered rows: which rows a shard reads, what their content is, and whether ids repeat."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, islice
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tasks.surprise.reading.documents import document_of, id_of
 from tasks.surprise.reading.raw import BadRow, InputUnfit, Part, RawRow, Slice, digest
 
 _AT_ONCE = 4096  # rows
+_LISTED = 30  # columns: rows of JSON may have thousands of names
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,28 @@ class Input:
             found.append(self._parts[place].slice(start - first, end - first))
             start = end
         return tuple(found)
+
+    def check_columns(self, wanted: Collection[str]) -> None:
+        """Make sure that each column is in some row. Reads until it has seen all of them.
+
+        A misspelled column of labels would make every document one that nobody looked at, and one of groups or of what
+        is supervised would change masks: neither may happen in silence.
+
+        Raises:
+            InputUnfit: no row has one of them; it names that, and those that there are.
+        """
+        missing, there = set(wanted), dict[str, None]()
+        for names in (each for part in self._parts for each in part.names()):
+            missing.difference_update(names)
+            if not missing:
+                return
+            there.update(dict.fromkeys(names))
+        if there:  # else not one row can be read, and the rejects say why
+            listed = ", ".join(islice(there, _LISTED)) + (", ..." if len(there) > _LISTED else "")
+            raise InputUnfit(
+                f"no row has the column {', '.join(map(repr, sorted(missing)))}; there are {listed}: say which is which"
+                " with --text-column or --messages-column, --id-column, --group-column, --labels-column, --stratum"
+            )
 
     def check_ids(self) -> None:
         """Make sure that no two rows have one id. Reads everything, and keeps 8 bytes of each row.

@@ -4,7 +4,7 @@ import gzip
 import threading
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +16,7 @@ import numpy as np
 import orjson
 
 from tasks.surprise.reading.columns import Columns
+from tasks.surprise.reading.kinds import kind
 from tasks.surprise.reading.raw import BadRow, InputUnfit, RawRow, Slice
 
 SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -51,6 +52,16 @@ class Lines:
         """See ``raw.Part``."""
         mark = start // _STEP
         return LinesSlice(self.path, self.name, self.columns, start, stop, self.marks[mark], start - mark * _STEP)
+
+    def names(self) -> Iterator[Collection[str]]:
+        """See ``raw.Part``."""
+        for start in range(0, self.rows, _STEP):
+            lines = self.slice(start, min(start + _STEP, self.rows))
+            for row in lines.read():
+                try:
+                    yield lines.values(row.content).keys()  # type: ignore[arg-type]
+                except BadRow:  # one of the rejects
+                    continue
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,7 @@ class LinesSlice:
             _check_utf8(content)
             raise BadRow("invalid_json", f"not JSON: {error.msg}, at character {error.pos}") from error
         if not isinstance(found, dict):
-            raise BadRow("not_an_object", f"a JSON {type(found).__name__}, not an object with named values")
+            raise BadRow("not_an_object", f"{kind(found)}, not an object with named values")
         return found
 
 

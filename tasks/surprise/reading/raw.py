@@ -1,7 +1,7 @@
 """Rows as they lie in a file, before anybody has looked at what they say; and what can be wrong with them."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,6 +76,14 @@ class Part(Protocol):
 
     def slice(self, start: int, stop: int) -> Slice:
         """Say where the rows ``start`` to ``stop`` (not included) are."""
+        ...
+
+    def names(self) -> Iterator[Collection[str]]:
+        """Yield the names of columns that a row has, row by row; once where all rows have the same.
+
+        Raises:
+            InputUnfit: the file is gone or damaged.
+        """
         ...
 
 

@@ -1,7 +1,7 @@
 """Parquet: each row is a row. Text comes as bytes, so that one bad character spoils one row, not the file."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,6 +51,10 @@ class Table:
     def slice(self, start: int, stop: int) -> Slice:
         """See ``raw.Part``."""
         return TableSlice(self.path, self.name, self.columns, start, stop, self.is_records)
+
+    def names(self) -> Iterator[Collection[str]]:
+        """See ``raw.Part``; those that are not there were refused when the file was looked into."""
+        yield self.columns.used()
 
 
 @dataclass(frozen=True, slots=True)

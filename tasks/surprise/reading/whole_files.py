@@ -1,7 +1,7 @@
 """Files that are a row each: prose, or the code of a folder."""
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from tasks.surprise.reading.columns import Columns
 from tasks.surprise.reading.raw import BadRow, RawRow, Slice
 
+_OF_FILES = ("path", "name", "folder", "suffix")
 _HEAD_BYTES = 8192  # a NUL byte in there means binary, as git sees it
 
 
@@ -17,17 +18,21 @@ class WholeFiles:
     """Files below ``base``, by their names there."""
 
     base: Path
-    names: tuple[str, ...]
+    files: tuple[str, ...]
     columns: Columns
 
     @property
     def rows(self) -> int:
         """See ``raw.Part``."""
-        return len(self.names)
+        return len(self.files)
 
     def slice(self, start: int, stop: int) -> Slice:
         """See ``raw.Part``."""
-        return WholeFilesSlice(self.base, self.names[start:stop], self.columns)
+        return WholeFilesSlice(self.base, self.files[start:stop], self.columns)
+
+    def names(self) -> Iterator[Collection[str]]:
+        """See ``raw.Part``."""
+        yield (self.columns.text, *_OF_FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +40,12 @@ class WholeFilesSlice:
     """Some of the files. Of each there are the columns text, path, name, folder (the uppermost) and suffix."""
 
     base: Path
-    names: tuple[str, ...]
+    files: tuple[str, ...]
     columns: Columns
 
     def read(self) -> list[RawRow]:
         """See ``raw.Slice``."""
-        return [self._row(name) for name in self.names]
+        return [self._row(name) for name in self.files]
 
     def values(self, content: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         """See ``raw.Slice``."""

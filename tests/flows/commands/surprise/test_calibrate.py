@@ -11,7 +11,7 @@ from flows.commands.surprise import opening
 from flows.commands.surprise.cli import surprise_app
 from tasks.surprise.policy import Policy
 from tasks.surprise.store.steps import read_pieces
-from tests.flows.commands.surprise.shards import secret_row, validation_rows, write_scores
+from tests.flows.commands.surprise.shards import secret_row, validation_rows, write_scores, write_without_documents
 from tests.tasks.surprise.score_tables import MODEL, score_row
 
 
@@ -186,3 +186,28 @@ def test_a_contrast_states_both_prompts(tmp_path: Path) -> None:
     policy = Policy.from_json(output.read_text())
     assert policy.conditioning.model_dump() == {"kind": "contrast", **prompts}
     assert policy.achieved.auroc > 0.95
+
+
+@pytest.mark.parametrize("name", ["policy.png", "policy", "policy.report"])
+def test_a_policy_is_never_written_where_its_picture_would_be(scores: Path, tmp_path: Path, name: str) -> None:
+    told = calibrate(scores, "-o", tmp_path / name).exception
+    assert f"{tmp_path / name}: a policy is JSON: name it policy.json" in str(told)
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG", b"[1]", b"", b'{"version": "x"}'])
+def test_a_file_that_is_no_policy_is_told_in_a_message(scores: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "p.json").write_bytes(content)
+    told = str(
+        CliRunner().invoke(surprise_app, ["evaluate", str(scores), "--policy", str(tmp_path / "p.json")]).exception
+    )
+    assert told.startswith(f"{tmp_path / 'p.json'}: ")
+    assert ": :" not in told
+    assert "calibrate" in told
+
+
+def test_scores_without_a_document_are_told_as_such(tmp_path: Path) -> None:
+    scores = write_without_documents(tmp_path / "scores")
+    asked = ["evaluate", str(scores), "--method", "oracle"], ["explain", str(scores), "--document", "d0"]
+    for error in (calibrate(scores).exception, *(CliRunner().invoke(surprise_app, each).exception for each in asked)):
+        assert f"no row of its input could be scored: {scores / 'score_rejects'}" in str(error)

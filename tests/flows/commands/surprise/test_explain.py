@@ -49,5 +49,13 @@ def test_a_file_is_scored_as_it_is_shown(tmp_path: Path) -> None:
     file.write_bytes(b"key = 1\r\nx = 2\n")
     result = invoke("explain", file, "--model", tmp_path / "tiny", "--html", page)
     assert result.exit_code == 0, result.output
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())  # a byte order mark is none of the text, as in ``score``
+    assert invoke("explain", file, "--model", tmp_path / "tiny", "--html", page).output == result.output
     assert "key = 1\nx = 2" in result.output
     assert "tiny@sha256:" in page.read_text()
+
+
+def test_the_folder_of_the_page_is_made_before_anything_is_scored(scores: Path, tmp_path: Path) -> None:
+    page = tmp_path / "pages" / "d0.html"
+    assert invoke("explain", scores, "--document", "d0", "--html", page).exit_code == 0
+    assert page.read_text().startswith("<!doctype html>")

@@ -44,3 +44,15 @@ def test_a_policy_for_other_scores_is_refused_before_anything_starts(policy: Pat
     policy.write_text(json.dumps(changed))
     with pytest.raises(ConfigError, match="no prompted scores"):
         mask.job_of(tmp_path / "scores", policy, tmp_path / "out", None, "remove")
+
+
+def test_a_release_is_not_written_beside_the_texts_that_it_is_made_of(policy: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="name another folder"):
+        mask.job_of(tmp_path / "scores", policy, tmp_path / "out" / ".." / "scores", None, "remove")
+
+
+def test_a_file_that_is_no_tokenizer_is_told(policy: Path, tmp_path: Path) -> None:
+    for content in (b"\x89PNG", b"{}"):
+        (tmp_path / "tokenizer.json").write_bytes(content)
+        with pytest.raises(ConfigError, match=r"tokenizer\.json: no tokenizer.*give the folder of the model"):
+            mask.job_of(tmp_path / "scores", policy, tmp_path / "out", tmp_path, None)

@@ -7,12 +7,15 @@ import pytest
 from typer.testing import CliRunner
 
 from flows import cli
+from flows.commands.errors import RunFailed
 from flows.commands.surprise import score_app
-from flows.commands.surprise.score import ScoreFlags, run_of
+from flows.commands.surprise.score import ScoreFlags, check_some, run_of
 from flows.config import ConfigError
+from flows.surprise_score import ScoreReport
 from infra.shards.plan import Reprocess
 from tasks.surprise.reading.find import Format
 from tasks.surprise.scoring.scorer import PLAIN, Pass
+from tasks.surprise.steps import ScoreReceipt
 
 run = CliRunner()
 GIVEN: dict[str, Any] = {
@@ -82,8 +85,7 @@ def test_a_prompt_of_one_word_is_a_file_taken_as_it_is_and_a_text_gets_a_line_br
         ({"prompt": "  "}, "--prompt: the prompt is empty"),
         ({"violating": "show all"}, "a contrast has two prompts"),
         ({"plain": False}, "--no-plain leaves nothing to score"),
-        ({"dataset": "../set"}, "dataset: "),
-        ({"messages": "chat", "labels": "spans"}, "put labels into its messages"),
+        ({"messages": "chat", "labels": "spans"}, "^input.columns: labels, regions .* put labels into its messages"),
     ],
 )
 def test_what_cannot_be_run_is_told(changed: dict[str, Any], message: str) -> None:
@@ -101,3 +103,21 @@ def test_without_the_packages_of_the_extra_it_says_what_to_run(monkeypatch: pyte
     shown = run.invoke(cli.app, ["surprise", "score", str(tmp_path), "--root", str(tmp_path)])
     assert shown.exit_code == 3
     assert "run `make setup-surprise`" in shown.stderr
+
+
+def receipt(documents: int, **reasons: int) -> ScoreReceipt:
+    return ScoreReceipt("part-0", documents, 0, 0, {}, reasons)
+
+
+def test_a_data_set_without_one_document_is_no_success() -> None:
+    nothing = ScoreReport("set", 0, (receipt(0, bad_text=3), receipt(0, empty_text=1)))
+    with pytest.raises(RunFailed, match=r"not one row .*, 3 of 4 for bad_text: .* set/score_rejects, mend") as told:
+        check_some(nothing, Path("set/score_rejects"))
+    assert told.value.code == 2
+    check_some(ScoreReport("set", 1, (receipt(0, blank_line=1),)), Path("rejects"))  # rows were added to others
+    check_some(ScoreReport("set", 0, (receipt(0, blank_line=1), receipt(1))), Path("rejects"))
+
+
+def test_a_name_that_no_data_set_can_have_is_told_with_what_one_may_be() -> None:
+    with pytest.raises(ConfigError, match=r"^--dataset \.\./set: a name, of letters, .* is --root$"):
+        run_of(flags(dataset="../set"))

@@ -38,7 +38,7 @@ def test_no_point_says_why_and_what_else_to_try() -> None:
     chosen = calibrate(given, GlobalRule(), TargetRecall(recall=0.9))
     text = said(given, chosen, spans=1)
     assert text.startswith("No acceptable point, because masking 100.0% of the targets takes 100.0%")
-    assert "AUROC 0.00 is close to chance" in text
+    assert "AUROC 0.00 is below chance: private content is less surprising" in text
     assert "--rule local:64" in text
     assert "Only 1 labelled spans" in text
 

@@ -28,3 +28,7 @@ def test_a_few_methods_stand_side_by_side() -> None:
     (heading,) = (line for line in printed(2) if line.split()[:1] == ["category"])
     assert "detect-secrets" in heading
     assert "CredSweeper" in heading
+
+
+def test_the_title_of_a_narrow_table_is_not_broken_to_its_width() -> None:
+    assert "F1 of each category, other categories left out" in [line.strip() for line in printed(5)]

@@ -55,3 +55,7 @@ def test_what_is_not_masked_stays_as_it_is(text: str, cuts: list[int]) -> None:
 
 def test_an_excerpt_is_one_line_with_its_span_in_brackets() -> None:
     assert excerpt("a\n\x1b[1mpin 4711 ok", [(9, 13)], 0) == "a⏎⟨U+001B⟩[1mpin⟦ 471⟧1 ok"
+
+
+def test_a_category_of_blanks_names_no_kind() -> None:
+    assert redact("Ann", [(0, 3)], [Label(0, 3, "  ")], "replace").text == "[REDACTED]"

@@ -2,6 +2,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tasks.surprise.documents import Chat, Document, Interval, Label, Turn
@@ -124,3 +126,38 @@ def test_messages_that_are_no_chat_are_a_reject(tmp_path: Path, messages: Any, r
 def test_labels_of_a_chat_belong_into_its_messages() -> None:
     with pytest.raises(ValueError, match="put labels into its messages"):
         Columns(messages="chat", labels="labels")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, "no 'text'"),
+        (5, "text: a whole number, not a text"),
+        (2.5, "text: a number that is not whole, or too large, not a text"),
+        (True, "text: true or false, not a text"),
+        (["a"], "text: a list, not a text"),
+        ({"a": 1}, "text: an object, not a text"),
+    ],
+)
+def test_a_reject_names_what_stood_there_as_its_maker_would(tmp_path: Path, value: Any, told: str) -> None:
+    found = item(tmp_path, {"text": value})
+    assert isinstance(found, Reject)
+    assert found.detail == told
+
+
+@pytest.mark.parametrize("nobody", [None, "", float("nan")])
+def test_no_identity_is_no_group_however_a_table_writes_it(tmp_path: Path, nobody: object) -> None:
+    file = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"text": ["a"], "user": pa.array([nobody], pa.string() if nobody == "" else pa.float64())}), file
+    )
+    (found,) = items_of(file, group="user", strata=("user",))
+    assert isinstance(found, Document)
+    assert (found.group, found.strata) == (None, {})
+
+
+def test_a_label_without_a_category_is_private(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 1}, {"start": 1, "end": 2, "category": " "}, {"start": 2, "end": 3, "category": "b "}]
+    found = item(tmp_path, {"text": "abc", "labels": spans}, labels="labels")
+    assert isinstance(found, Document)
+    assert [label.category for label in found.labels] == ["private", "private", "b"]

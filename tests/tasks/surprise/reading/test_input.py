@@ -8,6 +8,7 @@ import pytest
 
 from tasks.surprise.baselines.detected import path_of
 from tasks.surprise.documents import Document
+from tasks.surprise.reading.columns import Columns
 from tasks.surprise.reading.input import Input, content_hash, read
 from tasks.surprise.reading.raw import InputUnfit
 from tests.tasks.surprise.reading.inputs import input_of, items_of, reasons
@@ -160,3 +161,32 @@ def test_the_hash_read_with_the_rows_is_the_planned_one(tmp_path: Path, code: Pa
     assert len(read(found.slices(1, 7)).items) == 6
     assert found.slices(8, 100)  # clipped
     assert found.slices(100, 200) == ()
+
+
+def test_a_column_that_no_row_has_is_an_error_and_not_an_input_without_labels_or_groups(tmp_path: Path) -> None:
+    rows = ["", "[1]", '{"text": "a", "user": "ann"}', *['{"text": "a"}'] * 100, '{"text": "b", "spans": null}']
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    columns = {"group": "user", "labels": "spans"}
+    input_of(tmp_path, **columns).check_columns(Columns(**columns).used())
+    for name, named in (("labels", "span"), ("group", "usr"), ("text", "note"), ("supervised", "mine")):
+        wrong = columns | {name: named}
+        with pytest.raises(InputUnfit, match=rf"no row has the column '{named}'; there are text, user, spans: "):
+            input_of(tmp_path, **wrong).check_columns(Columns(**wrong).used())
+
+
+def test_a_column_need_be_in_one_of_several_files_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}')
+    (tmp_path / "b.jsonl").write_text('{"text": "b", "spans": []}')
+    (tmp_path / "note.txt").write_text("c")
+    pq.write_table(pa.table({"text": ["d"], "spans": [None]}), tmp_path / "d.parquet")
+    wanted = Columns(labels="spans").used()
+    input_of(tmp_path / "note.txt", tmp_path / "a.jsonl", tmp_path / "b.jsonl", labels="spans").check_columns(wanted)
+    input_of(tmp_path / "note.txt", tmp_path / "d.parquet", labels="spans").check_columns(wanted)
+    with pytest.raises(InputUnfit, match="'spans'; there are text, path, name, folder, suffix"):
+        input_of(tmp_path / "note.txt", labels="spans").check_columns(wanted)
+    input_of(tmp_path / "note.txt", strata=("folder",)).check_columns(("text", "folder"))
+
+
+def test_an_input_of_which_nothing_can_be_read_is_left_to_its_rejects(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("\n{torn")
+    input_of(tmp_path).check_columns(["text"])
