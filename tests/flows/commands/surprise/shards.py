@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
 from tasks.records import SCORE_REJECTS
@@ -14,7 +16,12 @@ SECRET, PLAIN, BLANK = 5.0, 1.0, 0.5  # nats of a character of a secret, of a wo
 
 
 def write_scores(
-    folder: Path, rows: Sequence[dict[str, Any]], *, shard_size: int = 2, prompts: dict[str, str] | None = None
+    folder: Path,
+    rows: Sequence[dict[str, Any]],
+    *,
+    shard_size: int = 2,
+    prompts: dict[str, str] | None = None,
+    model: str = MODEL,
 ) -> Path:
     """Commit rows as the score shards of the data set ``folder`` and return it."""
     store = scores_store(folder.parent, folder.name)
@@ -22,7 +29,7 @@ def write_scores(
         part = list(rows[start : start + shard_size])
         shard = ShardRange(start, start + len(part))
         notes: dict[str, Any] = {
-            "reference": {"model": MODEL, "tokenizer_sha256": TOKENIZER},
+            "reference": {"model": model, "tokenizer_sha256": TOKENIZER},
             "prompts": prompts or {},
         }
         with store.acquire(shard) as lease:
@@ -35,6 +42,17 @@ def write_scores(
                 input_hashes={},
                 summary=ShardSummary(notes=notes),
             )
+    return folder
+
+
+def write_without_documents(folder: Path) -> Path:
+    """Commit a score shard whose one row was rejected, and return its data set."""
+    store, shard = scores_store(folder.parent, folder.name), ShardRange(0, 1)
+    reject = {"document_id": "d0", "index": 0, "place": "a.jsonl, line 1", "reason": "blank_line", "detail": "blank"}
+    tables = {"scores": score_table([]), "score_rejects": pa.Table.from_pylist([reject], SCORE_REJECTS)}
+    notes: dict[str, Any] = {"reference": {"model": MODEL, "tokenizer_sha256": TOKENIZER}, "prompts": {}}
+    with store.acquire(shard) as lease:
+        store.commit(shard, tables, lease, 1, spec_hash="s", input_hashes={}, summary=ShardSummary(notes=notes))
     return folder
 
 
