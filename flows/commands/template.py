@@ -29,12 +29,16 @@ def _table(table: BaseModel, place: str) -> Iterator[str]:
     tables = []
     for name, field in _fields(type(table)):
         value = getattr(table, name)
-        if _is_table(value):
+        if _is_table(value) or (value is None and _optional_table(field)):
             tables.append((name, field, value))
         else:
             yield from _setting(name, field, value)
     for name, field, value in tables:
         within = f"{place}.{name}" if place else name
+        if (kind := _optional_table(field)) and value is None:
+            blank, *lines = _unused(kind, within)
+            yield from (blank, *_comment(field.description or ""), *lines)
+            continue
         several = isinstance(value, tuple)
         for one in value if several else (value,):
             yield from ("", *_comment(field.description or _summary(type(one))))
@@ -92,6 +96,12 @@ def _choices(annotation: Any) -> list[str]:  # noqa: ANN401 - a type of any form
 
 def _is_table(value: object) -> bool:
     return isinstance(value, BaseModel) or (isinstance(value, tuple) and any(map(_is_table, value)))
+
+
+def _optional_table(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the kind of a table that may be left out."""
+    kinds = [kind for kind in get_args(field.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    return kinds[0] if len(kinds) == 1 and type(None) in get_args(field.annotation) else None
 
 
 def _summary(table: type[BaseModel]) -> str:
