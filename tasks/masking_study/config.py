@@ -106,6 +106,9 @@ class Scale(_Part):
     training: Training
     measuring: Measuring
     seeds: tuple[int, ...] = Field(min_length=1)
+    threads: int | None = Field(
+        default=None, ge=1, description="CPU threads of each model, of small ones best one; none: all cores"
+    )
 
     @property
     def study(self) -> StudyName:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
@@ -104,6 +105,7 @@ def run_cell(job: CellJob) -> CellResult:
     """
     if (held := job.found()) is not None:
         return held
+    torch.set_num_threads(job.scale.threads or usable_cores())
     trained = _train(job)
     began = time.monotonic()
     model = _Model.opened(job, trained.model)
@@ -164,7 +166,7 @@ class _Model:
 
     @classmethod
     def opened(cls, job: CellJob, folder: Path) -> "_Model":
-        lm = load(CausalLmConfig(model=str(folder)))
+        lm = load(CausalLmConfig(model=str(folder), threads=job.scale.threads))
         return cls(job, lm, LocalSampler(lm.model, lm.name, end_tokens(lm.model, lm.tokenizer)))
 
     @property
