@@ -2,8 +2,9 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from tasks.surprise.evaluation.notation import unit_of
 from tasks.surprise.evaluation.terminal import render_results, render_transfer
 from tasks.surprise.evaluation.transfer import TransferTable, transfer_table
 from tasks.surprise.pictures import curves
-from tasks.surprise.policy import Policy, Unit
+from tasks.surprise.policy import Policy, Unit, Unprompted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +102,12 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit:
     data = open_labelled(folder, asked.labels, whole_groups=propagates)
     validation = None if asked.validation is None else open_labelled(asked.validation, None, whole_groups=propagates)
     sets = [data, *([validation] if validation else [])]
-    found = []
+    found, names = [], _told_apart(list(policies))
     for path, policy in policies.items():
-        check_reference(policy, data.first, path)
+        for each in sets:  # a threshold means nothing to scores of another model, nor do their curves belong together
+            check_reference(policy, each.first, path)
         corpora = [each.materials(partial(material_for, policy.procedure, policy.conditioning)) for each in sets]
-        method = SurpriseMasking(policy.procedure, name=path.stem)
+        method = SurpriseMasking(policy.procedure, name=names[path])
         held_out = corpora[1] if validation else None
         found.append(Contestant(method, policy.threshold, policy.goal, corpora[0], held_out))
     first = next(iter(found), None)
@@ -114,14 +116,23 @@ def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit:
     if first is not None and first.threshold is not None:
         masked = (AtThreshold(first.method, first.threshold), first.corpus)
     goal = BestF1() if first is None else first.goal
-    around = Surroundings(plain[0], masked, None if first is None else first.validation, goal, unit)
+    scored_plain = all("plain" in each.first.nll for each in sets)
+    around = Surroundings(plain[0], masked, None if first is None else first.validation, goal, unit, scored_plain)
+    read_by_first = next((isinstance(each.conditioning, Unprompted) for each in policies.values()), True)
     for name in asked.methods:
-        other = method_of(name, around)
-        if first is not None and "policy" in name:  # its scores may be prompted ones
+        with_policy = first is not None and "policy" in name
+        other = method_of(name, replace(around, plain=read_by_first) if with_policy else around)
+        if first is not None and with_policy:  # its scores may be prompted ones
             found.append(Contestant(other, None, goal, first.corpus, first.validation))
         else:
             found.append(Contestant(other, None, goal, plain[0], plain[1] if validation else None))
     return found
+
+
+def _told_apart(paths: Sequence[Path]) -> dict[Path, str]:
+    """Name policies by their files: without ending and folders, unless that is the name of several."""
+    stems = Counter(path.stem for path in paths)
+    return {path: path.stem if stems[path.stem] == 1 else str(path.with_suffix("")) for path in paths}
 
 
 def _compared(contestant: Contestant, unit: Unit, *, in_documents: bool) -> Compared:

@@ -20,7 +20,7 @@ from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.surprise.methods import Surroundings, method_of
-from flows.commands.surprise.opening import open_scores
+from flows.commands.surprise.opening import check_output, open_first
 from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
@@ -37,7 +37,7 @@ from tasks.surprise.routing.config import RoutingConfig
 from tasks.surprise.routing.ranking import Ranked, at_random, by_method, by_scores, least
 from tasks.surprise.routing.results import Outcome, outcomes
 from tasks.surprise.scored import ScoredSet, ScoresUnfit
-from tasks.surprise.store.steps import read_first, read_shards
+from tasks.surprise.store.steps import read_shards
 
 if TYPE_CHECKING:
     from tasks.surprise.routing.steps import RouteJob
@@ -121,8 +121,9 @@ def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJ
     from tasks.surprise.routing.steps import RouteJob, ranks_store, write_ranks
     from tasks.surprise.store.steps import scores_store
 
+    check_output(folder, output)
     home, target = folder.resolve(), output.resolve()
-    first = open_scores(folder, read_first)
+    first = open_first(folder)
     ranked = ranked_by(asked.select, home, first)
     config = run_of(
         RunFlags(
@@ -186,7 +187,7 @@ def ranked_by(select: str, home: Path, first: ScoredSet) -> Ranked:
             return Ranked.joined(at_random(material, SEED) for material in corpus)
         # Of OPF, the graded score: its decoded labels have no order to spend a budget in.
         name = select.replace("opf", "opf-log-odds", 1) if select.split(":")[0] == "opf" else select
-        method = method_of(name, Surroundings(corpus))
+        method = method_of(name, Surroundings(corpus, plain="plain" in first.nll))
         return Ranked.joined(by_method(method, material) for material in corpus)
     except Misspelled as error:
         raise ConfigError(f"--select {select}: surprise, prompted, contrast, random, or: {error}") from error

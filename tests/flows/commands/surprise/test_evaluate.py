@@ -132,3 +132,40 @@ def test_a_policy_is_tuned_on_what_another_method_leaves(policy: Path, test_scor
     assert "--validation" in str(
         invoke("evaluate", test_scores, "--policy", policy, "--method", "stm~policy").exception
     )
+
+
+def test_validation_scores_of_another_model_are_refused_too(policy: Path, test_scores: Path, tmp_path: Path) -> None:
+    rows = [score_row(0, "abc", None, labelled=True, model="another")]
+    validation = write_scores(tmp_path / "other", rows, model="another")
+    for asked in (["--picture", tmp_path / "roc.png"], ["--transfer", "language"]):
+        result = invoke("evaluate", test_scores, "--policy", policy, "--validation", validation, *asked)
+        assert "calibrated with" in str(result.exception)
+
+
+def test_a_limit_on_plain_scores_is_not_put_to_prompted_ones(tmp_path: Path) -> None:
+    rows = [secret_row(0, "pass 1234", "1234")]
+    rows[0]["nll"][0]["name"] = "prompted"
+    scores = write_scores(tmp_path / "prompted", rows, prompts={"prompted": "P"})
+    assert "NLLs of the text alone" in str(invoke("evaluate", scores, "--method", "stm").exception)
+    assert invoke("evaluate", scores, "--method", "oracle").exit_code == 0
+
+    both = [secret_row(0, "pass 1234", "1234"), score_row(1, "nothing", None, labelled=True)]
+    for row in both:
+        row["nll"].append({"name": "prompted", "values": row["nll"][0]["values"]})
+    scores, policy = write_scores(tmp_path / "both", both, prompts={"prompted": "P"}), tmp_path / "prompted.json"
+    asked = ["--windows", "fixed:1", "--score", "prompted", "-o", policy]
+    assert invoke("calibrate", scores, *asked).exit_code == 0
+    assert invoke("evaluate", scores, "--policy", policy, "--method", "stm").exit_code == 0
+    joined = invoke("evaluate", scores, "--policy", policy, "--method", "stm|policy")
+    assert "NLLs of the text alone" in str(joined.exception)
+
+
+def test_policies_of_one_name_are_told_apart_by_their_folders(policy: Path, test_scores: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / policy.name
+    other.parent.mkdir()
+    other.write_bytes(policy.read_bytes())
+    result = invoke("evaluate", test_scores, "--policy", policy, "--policy", other, "--json")
+    assert [each["method"] for each in json.loads(result.output)["methods"]] == [
+        str(tmp_path / "sm95"),
+        str(tmp_path / "other" / "sm95"),
+    ]

@@ -19,7 +19,7 @@ from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from tasks.diversity.pool import Reservoir
 from tasks.surprise.routing.steps import RouteJob, make_routed
-from tests.flows.commands.surprise.shards import validation_rows, write_scores
+from tests.flows.commands.surprise.shards import validation_rows, write_scores, write_without_documents
 
 PRICE = Price(prompt=2, cached=0.5, completion=8)
 ASKED = route.Asked(
@@ -110,3 +110,10 @@ def test_what_cannot_be_is_refused(scores: Path) -> None:
         route.job_of(scores, scores.parent / "routed", replace(ASKED, select="prompted"))
     with pytest.raises(ConfigError, match="surprise, prompted"):
         route.job_of(scores, scores.parent / "routed", replace(ASKED, select="luck"))
+
+
+def test_scores_without_a_document_are_refused_with_where_the_rejects_are(tmp_path: Path) -> None:
+    scores = write_without_documents(tmp_path / "scores")
+    for select in ("surprise", "random", "stm"):
+        with pytest.raises(ConfigError, match="score_rejects"):
+            route.job_of(scores, tmp_path / "routed", replace(ASKED, select=select))
