@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tasks.masking_study.report.rows import MethodRow, gold_nll, passed, privacy
 
-NEAR = 0.05  # share by which a gold NLL may be above that of unmasked training and still be near it
+NEAR = 0.1  # share by which a gold NLL may be above that of unmasked training and be near it (SM30 in SM Table 10)
 HELPS = 0.2  # share of the leak that a method must take away to help
 
 
@@ -44,25 +44,8 @@ def _judged(named: dict[str, MethodRow]) -> Iterator[Finding]:
         yield Finding(
             "Oracle masking leaks nearly nothing", f"{_percent(ours[0])} of {_percent(leak)}", ours[0] <= leak / 10
         )
-    for name in [name for name in named if name.startswith("SM") and "," not in name][-1:]:
-        ours = _figures(named[name])
-        yield Finding(
-            f"{name} cuts it to a tenth or less", f"{_percent(ours[0])} of {_percent(leak)}", ours[0] <= leak / 10
-        )
-        near = ours[1] <= cost * (1 + NEAR)
-        yield Finding(
-            f"{name} keeps the utility",
-            f"gold NLL {ours[1]:.3f} against {cost:.3f},"
-            f" pass@5 {_passed(named[name])} against {_passed(named['unmasked'])}",
-            near,
-        )
-        if (random := named.get(f"random:{name}")) is not None:
-            theirs = _figures(random)
-            yield Finding(
-                f"Random masking of {name}'s budget does not help",
-                f"{_percent(theirs[0])} of {_percent(leak)}",
-                theirs[0] > leak * (1 - HELPS),
-            )
+    if (chosen := _chosen(named)) is not None:
+        yield from _of_policy(chosen, named)
     for name in (name for name in named if name.startswith("goldfish")):
         ours = _figures(named[name])
         yield Finding(
@@ -72,8 +55,38 @@ def _judged(named: dict[str, MethodRow]) -> Iterator[Finding]:
         )
 
 
+def _of_policy(chosen: MethodRow, named: dict[str, MethodRow]) -> Iterator[Finding]:
+    (leak, cost), (ours, nll) = _figures(named["unmasked"]), _figures(chosen)
+    yield Finding(
+        f"{chosen.name} cuts it to a tenth or less", f"{_percent(ours)} of {_percent(leak)}", ours <= leak / 10
+    )
+    yield Finding(
+        f"{chosen.name} keeps the utility",
+        f"gold NLL {nll:.3f} against {cost:.3f}, pass@5 {_passed(chosen)} against {_passed(named['unmasked'])}",
+        nll <= cost * (1 + NEAR),
+    )
+    if (random := named.get(f"random:{chosen.name}")) is not None:
+        theirs, _ = _figures(random)
+        told = f"{_percent(theirs)} of {_percent(leak)}"
+        if _has_values(named):
+            yield Finding(f"Random masking of {chosen.name}'s budget does not help", told, theirs > leak * (1 - HELPS))
+        else:
+            claim = f"Random masking of {chosen.name}'s budget shows more habits than {chosen.name}"
+            yield Finding(claim, told, theirs > ours)
+
+
+def _chosen(named: dict[str, MethodRow]) -> MethodRow | None:
+    """Return the policy that the paper recommends: of values the one that masks most, of habits the one least."""
+    rows = [row for row in named.values() if row.name.startswith("SM") and row.method.action == "loss"]
+    return None if not rows else rows[-1] if _has_values(named) else rows[0]
+
+
+def _has_values(named: dict[str, MethodRow]) -> bool:
+    return bool(named["unmasked"].results[0].extracted)
+
+
 def _premise(named: dict[str, MethodRow]) -> float:
-    return 60.0 if named["unmasked"].results[0].extracted else 20.0
+    return 60.0 if _has_values(named) else 20.0
 
 
 def _figures(row: MethodRow) -> tuple[float, float]:
