@@ -17,6 +17,7 @@ from tasks.surprise.rules import LocalRule, Rule
 
 MOST_POINTS = 2000  # of a curve: more than a picture has columns
 LONGEST_NAME = 40
+NAME_WIDTH, NAME_HEIGHT = 0.15, 0.035  # of the name of an operating point, as shares of the axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,19 +128,18 @@ def calibration(
 def _trade_off(axes: Axes, curve: Curve, operating: Sequence[Operating], chosen: Point | None) -> None:
     axes.plot(*roc_points(curve), color=OTHER, label=f"AUROC {curve.auroc:.3f}")
     axes.plot([0, 1], [0, 1], color=FAINT, linestyle=":", label="chance")
-    for each in operating:
-        if isinstance(each.point, Point):
-            place = (each.point.counts.fpr or 0.0, each.point.counts.tpr or 0.0)
+    for name, places in named_places(operating):
+        for place in places:
             axes.plot(*place, "o", color=OTHER, markersize=5)
-            right = place[0] > 0.7
-            axes.annotate(
-                each.name,
-                place,
-                xytext=(-6 if right else 6, -10),
-                textcoords="offset points",
-                ha="right" if right else "left",
-                fontsize=8,
-            )
+        right = places[0][0] > 0.7
+        axes.annotate(
+            name,
+            places[0],
+            xytext=(-6 if right else 6, -10),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            fontsize=8,
+        )
     if chosen is not None:
         place = (chosen.counts.fpr or 0.0, chosen.counts.tpr or 0.0)
         axes.plot(*place, "D", color=TARGET, markersize=7, label="chosen", zorder=3)
@@ -148,6 +148,22 @@ def _trade_off(axes: Axes, curve: Curve, operating: Sequence[Operating], chosen:
     axes.set_ylabel("target recall (TPR)")
     _percent(axes)
     _legend(axes)
+
+
+def named_places(operating: Sequence[Operating]) -> list[tuple[str, list[tuple[float, float]]]]:
+    """Return names and their places (collateral, recall); points too near for a name each share one, at the first."""
+    found: list[tuple[str, list[tuple[float, float]]]] = []
+    for each in operating:
+        if not isinstance(each.point, Point):
+            continue
+        place = (each.point.counts.fpr or 0.0, each.point.counts.tpr or 0.0)
+        for at, (name, places) in enumerate(found):
+            if abs(places[0][0] - place[0]) < NAME_WIDTH and abs(places[0][1] - place[1]) < NAME_HEIGHT:
+                found[at] = (f"{name}, {each.name}", [*places, place])
+                break
+        else:
+            found.append((each.name, [place]))
+    return found
 
 
 def _by_threshold(axes: Axes, curve: Curve, level: float | None, score_name: str) -> None:

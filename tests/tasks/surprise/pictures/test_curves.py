@@ -44,6 +44,12 @@ def test_pictures_are_png_and_the_same_bytes_each_time(rule: Rule) -> None:
     assert drawn[0] == drawn[1]
 
 
+def test_operating_points_at_one_place_share_a_name() -> None:
+    given = trade_off(Piles.of(np.array([3.0] * 8 + [2.0] * 2 + [1.0]), np.array([True] * 10 + [False])))
+    named = {name: places[0] for name, places in curves.named_places(operating_points(given, GlobalRule()))}
+    assert named == {"SM50, SM70": (0.0, 0.8), "SM90, SM95, best F1": (0.0, 1.0)}
+
+
 def test_names_with_markup_and_control_characters_are_drawn() -> None:
     assert curves.roc([curves.RocPair("$a_b^\x1b[31m" * 9, curve(), curve())]).startswith(b"\x89PNG")
     assert curves.roc_of_methods([curves.NamedCurve("OPF", curve())]).startswith(b"\x89PNG")
