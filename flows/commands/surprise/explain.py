@@ -29,6 +29,12 @@ def run(file: Path, policy: Path | None, model: str | None, document: str | None
     Raises:
         ConfigError: neither a model nor a policy, no such document, or scores that the policy does not fit.
     """
+    if file.is_dir() and model is not None:
+        raise ConfigError(f"--model {model}: {file} was scored before, and is shown as it was: leave --model out")
+    if not file.is_dir() and document is not None:
+        raise ConfigError(
+            f"--document {document}: {file} is one text: leave --document out, or name a folder of scores"
+        )
     frozen = None if policy is None else open_policy(policy)
     if html is not None:  # now, not after the work
         html.parent.mkdir(parents=True, exist_ok=True)

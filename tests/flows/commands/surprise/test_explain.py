@@ -59,3 +59,9 @@ def test_the_folder_of_the_page_is_made_before_anything_is_scored(scores: Path, 
     page = tmp_path / "pages" / "d0.html"
     assert invoke("explain", scores, "--document", "d0", "--html", page).exit_code == 0
     assert page.read_text().startswith("<!doctype html>")
+
+
+def test_an_option_that_would_do_nothing_is_refused(scores: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert "--model tiny: " in str(invoke("explain", scores, "--document", "d0", "--model", "tiny").exception)
+    assert "--document d0: " in str(invoke("explain", tmp_path / "a.py", "--document", "d0").exception)

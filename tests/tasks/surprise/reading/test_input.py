@@ -1,6 +1,7 @@
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -166,7 +167,7 @@ def test_the_hash_read_with_the_rows_is_the_planned_one(tmp_path: Path, code: Pa
 def test_a_column_that_no_row_has_is_an_error_and_not_an_input_without_labels_or_groups(tmp_path: Path) -> None:
     rows = ["", "[1]", '{"text": "a", "user": "ann"}', *['{"text": "a"}'] * 100, '{"text": "b", "spans": null}']
     (tmp_path / "a.jsonl").write_text("\n".join(rows))
-    columns = {"group": "user", "labels": "spans"}
+    columns: dict[str, Any] = {"group": "user", "labels": "spans"}
     input_of(tmp_path, **columns).check_columns(Columns(**columns).used())
     for name, named in (("labels", "span"), ("group", "usr"), ("text", "note"), ("supervised", "mine")):
         wrong = columns | {name: named}
