@@ -61,16 +61,14 @@ def run(study: StudyName, asked: Asked, *, dry: bool) -> None:
 
 def _run(wanted: "StudyRun", only: tuple[str, ...]) -> None:
     from flows.commands.study.unfit import UNFIT
-    from flows.corpus_checks import ProgramFailed
     from flows.masking_study import masking_study
-    from tasks.corpora.bundles.pool import TooFewTasks
     from tasks.training.stopped import TrainingStopped
 
     with prefect_api(settings().cache / "prefect") as ready:
         sys.stderr.write(f"watch it at {ready().removesuffix('/api')}\n")
         try:
             masking_study(wanted, only)
-        except (*UNFIT, ProgramFailed, TooFewTasks) as error:
+        except UNFIT as error:
             raise ConfigError(str(error)) from error
         except TrainingStopped as error:
             raise RunFailed(str(error), Code.USAGE) from error

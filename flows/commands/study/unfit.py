@@ -1,5 +1,7 @@
 """What may not fit in a study, from whichever part of it."""
 
+from flows.corpus_checks import ProgramFailed
+from tasks.corpora.bundles.pool import TooFewTasks
 from tasks.measuring.answers import PromptUnusable
 from tasks.measuring.corpus import CorpusUnfit
 from tasks.measuring.extraction.targets import TargetUnusable
@@ -25,8 +27,10 @@ UNFIT: tuple[type[Exception], ...] = (
     NoChatTemplate,
     OutputTaken,
     PolicyMismatch,
+    ProgramFailed,
     PromptUnusable,
     ScoresUnfit,
     TargetUnusable,
     TemplateUnfit,
+    TooFewTasks,
 )
