@@ -13,6 +13,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from infra.service.access import bearer
 from infra.service.body_limit import BodyLimit
+from infra.service.callers import GONE, CallerGone, while_awaited
 from infra.service.cleaner import TIMEOUT, UNAVAILABLE, Failure, ServedCleaner
 from infra.service.gate import Full, Gate, WaitedTooLong
 from infra.service.limits import ServiceLimits
@@ -76,14 +77,20 @@ def create_app(
     app.add_exception_handler(HTTPException, _http_error)
     retry = {"Retry-After": str(limits.retry_after_s)}
 
-    async def cleaned(items: tuple[CleanItem, ...]) -> list[CleanAnswer | Failure]:
+    async def cleaned(request: Request, items: tuple[CleanItem, ...]) -> list[CleanAnswer | Failure]:
         over = next(((number, said) for number, item in enumerate(items) if (said := too_much(item, limits))), None)
         if over is not None:
             raise HTTPException(422, f"item {over[0]}: {over[1]}")
         deadline = asyncio.get_running_loop().time() + limits.seconds
-        try:
+
+        async def work() -> list[CleanAnswer | Failure]:
             async with gate.turn(deadline):
-                outcomes = await cleaner.clean(items, deadline)
+                return await cleaner.clean(items, deadline)
+
+        try:
+            outcomes = await while_awaited(request, work)
+        except CallerGone as error:
+            raise HTTPException(GONE, "nobody waits for the answer") from error
         except Full as error:
             raise HTTPException(429, "too many requests wait already", headers=retry) from error
         except WaitedTooLong as error:
@@ -93,19 +100,19 @@ def create_app(
         return outcomes
 
     @app.post("/v1/clean", dependencies=protected, responses=_ERRORS)
-    async def clean(item: CleanItem) -> CleanAnswer:
+    async def clean(request: Request, item: CleanItem) -> CleanAnswer:
         """Clean one text."""
-        (outcome,) = await cleaned((item,))
+        (outcome,) = await cleaned(request, (item,))
         if isinstance(outcome, Failure):
             raise _failed(outcome, retry)
         return outcome
 
     @app.post("/v1/clean/batch", dependencies=protected, responses=_ERRORS)
-    async def clean_batch(body: BatchBody) -> BatchAnswer:
+    async def clean_batch(request: Request, body: BatchBody) -> BatchAnswer:
         """Clean several texts: each has an outcome of its own, and one that fails takes no other with it."""
         if len(body.items) > limits.batch_items:
             raise HTTPException(422, f"items: {len(body.items)}, at most {limits.batch_items} are taken")
-        outcomes = await cleaned(body.items)
+        outcomes = await cleaned(request, body.items)
         failures = [each for each in outcomes if isinstance(each, Failure)]
         if len(failures) == len(outcomes) and {each.reason for each in failures} == {UNAVAILABLE}:
             raise _failed(failures[0], retry)
@@ -139,19 +146,24 @@ def _failed(failure: Failure, retry: dict[str, str]) -> HTTPException:
 
 
 _NAMES = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed", 413: "too_large", 422: "invalid"}
-_NAMES |= {429: "busy", 504: TIMEOUT}
+_NAMES |= {429: "busy", GONE: "gone", 504: TIMEOUT}
+# What FastAPI says of a body that is no JSON in a way its parser has no name for: bytes that are no UTF-8, nesting
+# beyond measure, a number of thousands of digits. It is malformed like any other.
+_UNREADABLE, _MALFORMED = 400, 422
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
     """Answer with the reason, in the form of ``ErrorBody``."""
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
+    if error.status_code == _UNREADABLE:
+        return _malformed("body: json_invalid")
     name = headers.pop("X-Reason", None) or _NAMES.get(error.status_code, "refused")
     body = ErrorBody(error=name, message=str(error.detail)).model_dump()
     return JSONResponse(body, error.status_code, headers=headers)
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     """Say where a request is wrong and how; names and values that the caller made up are left out."""
     assert isinstance(error, RequestValidationError)
     faults = [
@@ -159,7 +171,13 @@ async def _invalid(_: Request, error: Exception) -> Response:
         f" {each['type']}"
         for each in error.errors()[:8]
     ]
-    return JSONResponse(ErrorBody(error="invalid", message="; ".join(faults)).model_dump(), 422)
+    if "json" not in request.headers.get("Content-Type", ""):
+        faults.append("send it with Content-Type: application/json")
+    return _malformed("; ".join(faults))
+
+
+def _malformed(message: str) -> Response:
+    return JSONResponse(ErrorBody(error="invalid", message=message).model_dump(), _MALFORMED)
 
 
 def _counting(metrics: ServiceMetrics) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Any]:
