@@ -7,6 +7,7 @@ from typing import Self
 
 from tasks.cleaning.batches.document import PART, BatchUnusable, Document, Outcome, hidden, rejects_beside
 from tasks.cleaning.batches.rejects import write_rejects
+from tasks.cleaning.decoding import NotText, decoded
 from tasks.cleaning.failure import CleaningFailed
 
 
@@ -46,10 +47,9 @@ class FolderBatch:
 
     def _read(self, path: Path) -> Document:
         try:
-            text = (self._source / path).read_bytes().decode("utf-8")
-        except UnicodeDecodeError as error:
-            failure = CleaningFailed("not_utf8", f"byte {error.start} is not UTF-8: no text, or in another encoding")
-            return Document(path.as_posix(), None, failure)
+            text = decoded((self._source / path).read_bytes())
+        except NotText as error:
+            return Document(path.as_posix(), None, CleaningFailed("not_utf8", str(error)))
         return Document(path.as_posix(), text)
 
     def write(self, outcomes: Sequence[Outcome]) -> None:
