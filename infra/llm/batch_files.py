@@ -135,26 +135,35 @@ class BatchFiles:
 
     async def _object(self, send: Callable[[], Awaitable[bytes]]) -> dict[str, Any]:
         async def read() -> dict[str, Any]:
-            try:
-                answer = orjson.loads(await send())
-            except orjson.JSONDecodeError as error:
-                raise TransientFailure("not_json", f"HTTP 200 without JSON: {error}") from None
-            if not isinstance(answer, dict) or "id" not in answer:
-                raise TransientFailure("malformed", "an object without an id")
-            return answer
+            return _fields(await send(), "id")
 
         return await self._channel.retrier.call(read)
 
     async def _listed(self, label: str) -> dict[str, Any] | None:
         after = ""
         while True:
-            page = orjson.loads(await self._channel.send("GET", f"batches?limit={_PAGE}{after}"))
+            page = _fields(await self._channel.send("GET", f"batches?limit={_PAGE}{after}"), "data")
             for batch in page["data"]:
                 if (batch.get("metadata") or {}).get(LABEL) == label:
                     return cast(dict[str, Any], batch)
             if not page.get("has_more") or not page["data"]:
                 return None
             after = f"&after={page['data'][-1]['id']}"
+
+
+def _fields(body: bytes, wanted: str) -> dict[str, Any]:
+    """Read an object that has the field ``wanted``.
+
+    Raises:
+        TransientFailure: it is none.
+    """
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise TransientFailure("not_json", f"HTTP 200 with {len(body)} bytes that are not JSON") from None
+    if not isinstance(answer, dict) or wanted not in answer:
+        raise TransientFailure("malformed", f"HTTP 200 with something that has no {wanted}")
+    return answer
 
 
 def _batch(fields: dict[str, Any]) -> RemoteBatch:

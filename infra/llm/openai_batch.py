@@ -12,6 +12,7 @@ process that is killed, or cancelled, comes back, asks the same, and gets the an
 import asyncio
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ class BatchBackend:
         self._batching = batching
         self._open: dict[str, _Open] = {}
         self._unsent: dict[str, _Open] = {}
-        self._sent: set[str] = set()  # with batches that are not over
+        self._sent: Counter[str] = Counter()  # batches that are not over, by request: after a crash it can be several
         self._found: dict[str, Mapping[str, Any]] = {}  # results of an earlier life that nobody has asked for yet
         self._asked = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,7 +95,7 @@ class BatchBackend:
             asked.answer.add_done_callback(lambda done: self._close(name, done))
             if name in self._found:
                 self._answer(name, asked, self._found.pop(name))
-            elif name not in self._sent:
+            elif not self._sent[name]:
                 self._unsent[name] = asked
                 self._asked.set()
         return await asyncio.shield(asked.answer)
@@ -109,7 +110,7 @@ class BatchBackend:
         await self._find_lost()
         for batch_id in self._ledger.ids():
             self._sent.update(self._ledger.names(batch_id))
-            self._start(self._follow(batch_id))
+            self._start(self._follow(batch_id, is_old=True))
         self._start(self._send_for_ever())
         return self
 
@@ -178,10 +179,14 @@ class BatchBackend:
         self._ledger.number(label, batch.id)
         self._start(self._follow(batch.id))
 
-    async def _follow(self, batch_id: str) -> None:
+    async def _follow(self, batch_id: str, *, is_old: bool = False) -> None:
+        """Wait for a batch, and answer by it; ``is_old`` says that it is of an earlier life."""
         batch = await self._ended_batch(batch_id)
         if batch is None:  # cleared away while nobody looked: all of it goes out again
             self._settle(batch_id, {}, None)
+            return
+        if batch.status == "failed" and is_old:  # that was told then, and may have been set right
+            self._settle(batch_id, {}, None, is_try=False)
             return
         if batch.status == "failed" and batch.is_queue_full:  # by other batches: they have to end first
             await asyncio.sleep(QUEUE_FULL_POLLS * self._batching.poll_s)
@@ -209,18 +214,21 @@ class BatchBackend:
         *,
         is_try: bool = True,
     ) -> None:
-        """Answer whoever waits for something of this batch; what it did not answer goes out with another."""
+        """Answer whoever waits for something of this batch; what it did not answer goes out with another.
+
+        What is under way with another batch already, which a process has sent that was killed since, waits for that.
+        """
         for name in self._ledger.names(batch_id):
-            self._sent.discard(name)
+            self._sent[name] -= 1
             asked, result = self._open.get(name), results.get(name)
-            if asked is None:
-                if result is not None:
+            if asked is None or asked.answer.done():
+                if result is not None and not _is_answer(self._found.get(name)):
                     self._found[name] = result
-            elif refusal is not None:
-                asked.answer.set_exception(refusal)
-            elif not asked.answer.done():
-                asked.tries -= not is_try
+            elif refusal is None:
+                asked.tries = max(0, asked.tries - (not is_try))
                 self._answer(name, asked, result)
+            elif not self._sent[name]:
+                asked.answer.set_exception(refusal)
 
     def _answer(self, name: str, asked: _Open, result: Mapping[str, Any] | None) -> None:
         try:
@@ -229,6 +237,8 @@ class BatchBackend:
             if result is not None:  # else it was never run
                 self._files.counters.failures[failure.kind] += 1
                 METER.get().fail(self.model, failure.usage)
+            if self._sent[name]:
+                return
             if asked.tries >= MOST_TRIES:
                 message = f"{self.model}: not answered in {asked.tries} batches, at last: {failure}"
                 asked.answer.set_exception(BackendUnavailable(message))
@@ -250,6 +260,10 @@ class BatchBackend:
         return read_reply(body, self._endpoint, wants_json=asked.wants_json, latency_s=0.0)
 
 
+def _is_answer(result: Mapping[str, Any] | None) -> bool:
+    return result is not None and (result.get("response") or {}).get("status_code") == 200
+
+
 async def batches_of(endpoint: Endpoint, ledger: Path, *, cancel: bool) -> list[RemoteBatch]:
     """Return what has become of the batches of a ledger; those that the server has cleared away are left out.
 
@@ -264,9 +278,11 @@ async def batches_of(endpoint: Endpoint, ledger: Path, *, cancel: bool) -> list[
         BackendUnavailable: the server does not answer.
     """
     files = BatchFiles(Channel(endpoint, api_key(endpoint), limit_of(endpoint, None)))
+    written = BatchLedger(ledger)
     await files.open()
     try:
-        looked = [await files.look(batch_id) for batch_id in BatchLedger(ledger).ids()]
+        looked = [await files.look(batch_id) for batch_id in written.ids()]
+        looked += [await files.find(label) for label in written.unnumbered()]  # made in the moment before a crash
         found = [batch for batch in looked if batch is not None]
         return [await files.cancel(batch.id) if cancel and not batch.is_over else batch for batch in found]
     finally:

@@ -150,6 +150,37 @@ async def test_a_cancelled_batch_stops_and_what_it_had_answered_is_used(ledger: 
     assert seen.requests == seen.bodies == 20
 
 
+async def killed(backend: BatchBackend, after_s: float) -> None:
+    """Ask for twenty answers, and for no more after a while."""
+    async with backend:
+        asked = [asyncio.create_task(backend.complete(ask(number))) for number in range(20)]
+        await asyncio.sleep(after_s)
+        for each in asked:
+            each.cancel()
+
+
+async def test_what_is_under_way_with_a_later_batch_is_not_sent_again_for_an_earlier_one(ledger: Path) -> None:
+    with start(SimulatorConfig(batch_s=2)) as simulator:
+        await killed(backend_of(simulator, ledger), 0.7)
+        await batches_of(endpoint_of(simulator), ledger, cancel=True)
+        await asyncio.sleep(0.5)
+        await killed(backend_of(simulator, ledger), 0.7)  # which has sent the rest again
+        assert len(BatchLedger(ledger).ids()) == 2
+        async with backend_of(simulator, ledger) as again:
+            assert len(await answers_to(again, 20)) == 20
+        seen = simulator.statistics()
+    assert seen.requests == seen.bodies == 20
+    assert len(BatchLedger(ledger).ids()) == 2
+
+
+async def test_a_batch_whose_number_was_lost_can_be_cancelled(ledger: Path) -> None:
+    with start(SimulatorConfig(batch_s=2)) as simulator:
+        await killed(backend_of(simulator, ledger), 0.3)
+        number = forget_the_number(ledger)
+        (cancelled,) = await batches_of(endpoint_of(simulator), ledger, cancel=True)
+    assert (cancelled.id, cancelled.status) == (number, "cancelling")
+
+
 async def test_a_batch_that_the_server_has_cleared_away_goes_out_again(simulator: Simulator, ledger: Path) -> None:
     request = ask(3)
     async with backend_of(simulator, ledger) as first:
