@@ -16,8 +16,9 @@ from infra.service.wire import CleanAnswer, ErrorBody, Health
 _TIMEOUT_S = 600.0  # of one request, its waiting in the service included
 _PAUSE_S = 2.0  # where a refusal does not say how long to wait
 TOKEN_ENV = "PRIVASIS_TOKEN"  # variable with the token, where the service wants one
-_PASSING = (429, 503, 504)  # statuses that say: not now
-_TEXT = (422, 502)  # statuses that say: not this text
+_PASSING = (429, 502, 503, 504)  # statuses that say: not now; 502 where a proxy says it
+_TEXT = (422, 502)  # statuses by which the service says: not this text
+_NOT_OURS = "unknown"
 
 
 @dataclass
@@ -50,16 +51,23 @@ class ServiceClient:
             for _ in range(self.attempts):
                 status, body, wait_s = await self._post({"text": text, "instruction": instruction})
                 if status == 200:
-                    return CleanAnswer.model_validate_json(body)
-                said = f"HTTP {status} {_error(body)}"
-                if status in _TEXT:
-                    return Failure(_error(body), "the service gave no clean text", ours=status == 422)
+                    return self._clean(body)
+                error = _error(body)
+                said = f"HTTP {status} {error}"
+                if status in _TEXT and error != _NOT_OURS:
+                    return Failure(error, "the service gave no clean text", ours=status == 422)
                 if status == 401:
                     raise BackendUnavailable(f"{self.url}: wants a token: put it into {TOKEN_ENV}")
                 if status not in _PASSING:
                     break
                 await asyncio.sleep(wait_s)
         raise BackendUnavailable(f"{self.url}: {said}")
+
+    def _clean(self, body: bytes) -> CleanAnswer:
+        try:
+            return CleanAnswer.model_validate_json(body)
+        except ValidationError:  # without its message, which quotes the body
+            raise BackendUnavailable(f"{self.url}: answers, but is no `privasis serve`") from None
 
     async def _post(self, body: dict[str, str]) -> tuple[int, bytes, float]:
         if self._session is None:
@@ -121,4 +129,4 @@ def _error(body: bytes) -> str:
     try:
         return ErrorBody.model_validate_json(body).error
     except ValidationError:
-        return "unknown"
+        return _NOT_OURS

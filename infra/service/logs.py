@@ -10,6 +10,12 @@ _Info = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[
 class WithoutMessages(logging.Formatter):
     """Formats exceptions by kind and place alone: their messages may quote a text."""
 
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line of a record; asyncio adds what was at work, such as a task with its exception."""
+        if record.name == "asyncio":
+            record.message = record.message.partition("\n")[0]
+        return super().formatMessage(record)
+
     def format(self, record: logging.LogRecord) -> str:
         """Format a record anew: it may hold a traceback that another handler's formatter has left in it."""
         kept, record.exc_text = record.exc_text, None

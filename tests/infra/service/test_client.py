@@ -1,5 +1,10 @@
 """The client before a real service."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import pytest
 
 from infra.llm.types import BackendUnavailable
@@ -56,3 +61,38 @@ def test_a_service_says_which_model_it_has_and_a_wrong_address_what_to_do() -> N
             health_of(url)
     with pytest.raises(BackendUnavailable, match="start `privasis serve"):
         health_of(url)
+
+
+@contextmanager
+def proxy(status: int, body: str) -> Iterator[str]:
+    """Serve what stands between client and service, and answers by itself."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(502, "HTTP 502 unknown"), (422, "HTTP 422 unknown"), (200, "is no `privasis serve`")],
+)
+async def test_what_a_proxy_answers_is_said_of_no_text(status: int, said: str) -> None:
+    with proxy(status, f"<html>{SECRET}</html>") as url:
+        async with ServiceClient(url, attempts=2) as client:
+            with pytest.raises(BackendUnavailable, match=said) as raised:
+                await client.clean("x", INSTRUCTION)
+    assert SECRET not in str(raised.value)
+    assert raised.value.__cause__ is None
