@@ -79,21 +79,21 @@ def clean_one(text: str, job: CleaningJob) -> tuple[Cleaned, CleaningReport]:
 
 
 def clean_many(
-    batch: Batch, target: Path, job: CleaningJob, report: Path | None, progress: Callable[[Tally], None]
+    source: Path, target: Path, column: str, job: CleaningJob, report: Path | None, progress: Callable[[Tally], None]
 ) -> Tally:
-    """Clean a batch; what an earlier, killed call has finished is not asked for again.
+    """Clean the batch that ``source`` is; what an earlier, killed call has finished is not asked for again.
 
     Raises:
+        BatchUnusable: see ``batch_of``.
         BackendUnavailable: the model does not answer; the same call goes on later.
         LeaseHeld: another process cleans into ``target``.
     """
-    pseudonyms = job.known()
 
-    async def clean(model: Ready, journals: Path, lines: IO[str] | None) -> Tally:
+    async def clean(batch: Batch, model: Ready, journals: Path, lines: IO[str] | None) -> Tally:
         async with model.backend() as backend:
             return await clean_batch(
                 batch,
-                Cleaner(backend, job.config(model), pseudonyms),
+                Cleaner(backend, job.config(model), known),
                 job.instruction,
                 job.values,
                 journals=journals,
@@ -102,10 +102,13 @@ def clean_many(
                 progress=progress,
             )
 
-    with journal_folder(target) as journals, ready(job.model) as model, _lines(report) as lines:
-        tally = asyncio.run(clean(model, journals, lines))
-    if not tally.failed:  # else the same call asks for those again, and for nothing else
-        drop_journals(target)
+    # The folder first: what is being written is no other process's to open, and none to delete.
+    with journal_folder(target) as journals, batch_of(source, target, column) as batch:
+        known = job.known()
+        with ready(job.model) as model, _lines(report) as lines:
+            tally = asyncio.run(clean(batch, model, journals, lines))
+        if not tally.failed:  # else the same call asks for those again, and for nothing else
+            drop_journals(target)
     return tally
 
 

@@ -13,6 +13,7 @@ from flows.commands.wording import counted
 from flows.config import ConfigError
 from infra.shards import files
 from tasks.cleaning.batches.document import BatchUnusable
+from tasks.cleaning.decoding import NotText, decoded
 from tasks.cleaning.failure import CleaningFailed, advice
 from tasks.cleaning.private_file import MapUnusable, private_file, read_map
 from tasks.cleaning.pseudonyms import restore
@@ -99,8 +100,7 @@ def _one(flags: CleanFlags) -> None:
 
 def _many(flags: CleanFlags) -> None:
     job, target = _job(flags), _target(flags)
-    with batch_of(Path(flags.source), target, flags.column) as batch:
-        tally = clean_many(batch, target, job, flags.report, _progress)
+    tally = clean_many(Path(flags.source), target, flags.column, job, flags.report, _progress)
     _say(f"{counted(tally.clean, 'clean text')} in {target}")
     if tally.leaking:
         _say(f"A named value still stands in {counted(tally.leaking, 'clean text')}: --report says which.")
@@ -149,9 +149,9 @@ def _read(source: str) -> str:
         raise ConfigError(f"{source}: no such file or folder; - reads standard input")
     data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{source}: byte {error.start} is not UTF-8: no text, or in another encoding") from error
+        return decoded(data)
+    except NotText as error:
+        raise ConfigError(f"{source}: {error}") from error
 
 
 def _write(target: Path | None, text: str) -> None:

@@ -70,6 +70,7 @@ class Cleaner:
             BackendUnavailable: the model does not answer.
         """
         _check_unicode(text + instruction)
+        name = name.encode("utf-8", "backslashreplace").decode()  # of a file, whose name may be in no encoding
         hidden, asked = disguise(text, self.pseudonyms), disguise(instruction, self.pseudonyms).text
         cleaned: list[Part] = []
         earlier: list[Change] = []

@@ -120,6 +120,8 @@ def _count(tally: Tally, outcome: Outcome, cleaner: Cleaner, values: tuple[Value
 def journal_folder(target: Path) -> Iterator[Path]:
     """Make the folder of journals of ``target``, for one process at a time and its owner alone.
 
+    It goes again where nothing came of it.
+
     Raises:
         LeaseHeld: another process works on the same target.
     """
@@ -131,7 +133,13 @@ def journal_folder(target: Path) -> Iterator[Path]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise LeaseHeld(f"{target}: another process cleans into it: wait for it") from error
-        yield folder
+        if not os.fstat(descriptor).st_nlink:
+            raise LeaseHeld(f"{target}: another process has just cleaned into it: look at what is there")
+        try:
+            yield folder
+        finally:
+            if folder.exists() and not any(folder.glob("*.journal")):
+                shutil.rmtree(folder)
     finally:
         os.close(descriptor)
 

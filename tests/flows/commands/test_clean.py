@@ -15,12 +15,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from flows import cli
+from flows.clean import batch_of
 from flows.cleaning_model import model_asked
 from flows.config import ConfigError, Embedded, Remote, Vllm
 from infra.engines.causal_lm import CausalLmConfig
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from tasks.cleaning.private_file import read_map
+from tasks.cleaning.steps import journal_folder
 
 TEXT = "Amina Karim came on 12 May 2019. " * 60  # long enough for whatever the simulator writes instead
 
@@ -133,6 +135,17 @@ def test_a_batch_with_rejects_is_written_and_exits_with_3_and_goes_on(
     again = clean(source, "-i", "Hide her.", "-o", target, *model)
     assert again.exit_code == 2
     assert "is there already" in again.stderr
+
+
+def test_a_second_call_takes_nothing_from_the_one_that_is_at_work(tmp_path: Path, model: list[str]) -> None:
+    source, target = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    source.write_text(json.dumps({"text": TEXT}))
+    with journal_folder(target), batch_of(source, target, "text") as batch:
+        second = clean(source, "-i", "Hide her.", "-o", target, *model)
+        assert second.exit_code == 3
+        assert "another process cleans into it" in second.stderr
+        batch.finish()
+    assert target.exists()
 
 
 @pytest.mark.faults

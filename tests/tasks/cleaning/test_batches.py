@@ -1,4 +1,5 @@
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,9 +148,29 @@ def leave(request: Request) -> str:
 
 def test_the_journals_are_for_one_process_and_its_owner(tmp_path: Path) -> None:
     target = tmp_path / "clean.jsonl"
-    with journal_folder(target), pytest.raises(LeaseHeld, match="another process"), journal_folder(target):
+    with journal_folder(target):
+        with pytest.raises(LeaseHeld, match="another process"), journal_folder(target):
+            pass
+        assert journals_of(target).stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_of_journals_in_which_nothing_came_is_gone(tmp_path: Path) -> None:
+    target = tmp_path / "clean.jsonl"
+    with journal_folder(target):
         pass
-    assert journals_of(target).stat().st_mode & 0o077 == 0
+    assert not journals_of(target).exists()
+    with journal_folder(target) as journals:
+        (journals / "part-000000.journal").touch()
+    assert journals_of(target).exists()
+
+
+async def test_a_file_whose_name_is_in_no_encoding_is_cleaned_as_well(tmp_path: Path) -> None:
+    source, target = tmp_path / "notes", tmp_path / "clean"
+    source.mkdir()
+    name = os.fsdecode(b"caf\xe9.txt")
+    (source / name).write_text("Ann came.")
+    tally = await clean(FolderBatch(source, target), target)
+    assert (tally.clean, (target / name).read_text()) == (1, "she came.")
 
 
 def test_a_column_that_is_not_there_or_holds_no_texts_is_told(tmp_path: Path) -> None:
