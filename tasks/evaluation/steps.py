@@ -114,6 +114,7 @@ def _asked(job: EvaluationJob) -> str:
             "seed": job.seed,
             "evaluator": [job.evaluator.endpoint.model, job.evaluator.model_dump(exclude={"endpoint"})],
             "prompt": GUESS.sha,
+            "stage_version": STAGE_VERSION,  # another one may count the facts of a record otherwise
         },
     )
 

@@ -44,8 +44,11 @@ class Nap2Job(BaseModel):
     in_flight: int = Field(ge=1)
 
     def store(self) -> StageStore:
-        """Return where the judgements go: a folder a file and evaluator, like a data set."""
-        name = evaluation_name(f"nap2-{self.file.stem}", self.evaluator.endpoint.model)
+        """Return where the judgements go: a folder a file and evaluator, like a data set.
+
+        A file that has changed has another: the rows of the two are not one sample.
+        """
+        name = evaluation_name(f"nap2-{self.file.stem}-{self.sha256[:8]}", self.evaluator.endpoint.model)
         return StageStore(self.root, name, STAGE, {STAGE: NAP2}, id_column="row_id")
 
     def spec_hash(self) -> str:

@@ -144,7 +144,7 @@ def test_a_file_is_judged_once_and_goes_on_where_it_was_cut_off(tmp_path: Path) 
         shared = Shared()
         await shared.get(endpoint.model_dump_json(), lambda: backend)
         context = WorkerContext(LocalKeeper(Reservoir(0)), _shared=shared)
-        await judge_shard(job, ShardRange(0, 4), rows, context)
+        await judge_shard(job, ShardRange(0, len(rows)), rows, context)
 
     with pytest.raises(BackendUnavailable):
         asyncio.run(judge(FakeBackend(failing)))
@@ -153,5 +153,10 @@ def test_a_file_is_judged_once_and_goes_on_where_it_was_cut_off(tmp_path: Path) 
     assert len(rest.requests) == 2
     assert ratio_of(job).ratio.value == 1.0
     assert plan_nap2(job, 4).todo == ()
-    assert plan_nap2(job.model_copy(update={"sha256": "1"}), 4).todo == (ShardRange(0, 4),)
     assert verify(job.store()) == []
+    shorter = job.model_copy(update={"sha256": "1"})
+    assert plan_nap2(shorter, 1).todo == (ShardRange(0, 1),)
+    job, rows = shorter, rows[:1]
+    asyncio.run(judge(FakeBackend(lambda _: "no")))
+    assert ratio_of(shorter).unjudged == 1
+    assert ratio_of(shorter).ratio.of == 0  # what was judged of the file as it was does not count
