@@ -7,6 +7,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+_HIGHEST = "warmup_max_lr"  # of the scheduler
+
 
 class DeepSpeedUnfit(ValueError):
     """A DeepSpeed configuration is missing, or not one that we can train by. The message says what to change."""
@@ -74,6 +76,12 @@ class DeepSpeedConfig(_Part):
                 f"warmup_num_steps {self.scheduler.params.warmup_num_steps} of total_num_steps {self.steps}: the"
                 " learning rate would never be reached"
             )
+        highest = (self.scheduler.params.model_extra or {}).get(_HIGHEST, self.learning_rate)
+        if highest != self.learning_rate:
+            raise ValueError(
+                f"optimizer.params.lr {self.learning_rate:g}, scheduler.params.{_HIGHEST} {highest}: make them equal,"
+                " or leave the latter out"
+            )
         return self
 
     @property
@@ -105,7 +113,10 @@ class DeepSpeedConfig(_Part):
 
     def raw(self) -> dict[str, Any]:
         """Return it as DeepSpeed takes it."""
-        return self.model_dump(mode="json")
+        values = self.model_dump(mode="json")
+        if self.scheduler.type == "WarmupDecayLR":  # which takes no notice of the optimizer's, and has one of its own
+            values["scheduler"]["params"].setdefault(_HIGHEST, self.learning_rate)
+        return values
 
 
 def read_config(path: Path) -> DeepSpeedConfig:

@@ -57,6 +57,16 @@ def test_fewer_steps_keep_the_share_of_the_warm_up() -> None:
     assert read_config(READY / "cleaner-4b.json").with_steps(3).scheduler.params.warmup_num_steps == 1
 
 
+def test_the_learning_rate_is_that_of_the_optimizer_where_the_scheduler_names_none(tmp_path: Path) -> None:
+    values = json.loads((READY / "cleaner-4b.json").read_text())
+    del values["scheduler"]["params"]["warmup_max_lr"]  # DeepSpeed would take 0.001
+    (tmp_path / "mine.json").write_text(json.dumps(values))
+    assert read_config(tmp_path / "mine.json").raw()["scheduler"]["params"]["warmup_max_lr"] == 1e-5
+    values["scheduler"] = {"type": "WarmupCosineLR", "params": {"total_num_steps": 5, "warmup_num_steps": 1}}
+    (tmp_path / "mine.json").write_text(json.dumps(values))
+    assert "warmup_max_lr" not in read_config(tmp_path / "mine.json").raw()["scheduler"]["params"]
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
@@ -68,6 +78,10 @@ def test_fewer_steps_keep_the_share_of_the_warm_up() -> None:
         (
             {"scheduler": {"type": "WarmupDecayLR", "params": {"total_num_steps": 5, "warmup_num_steps": 6}}},
             "6 of total_num_steps 5",
+        ),
+        (
+            {"optimizer": {"type": "AdamW", "params": {"lr": 1e-5}}},
+            "optimizer.params.lr 1e-05, scheduler.params.warmup_max_lr 0.001: make them equal",
         ),
     ],
 )
