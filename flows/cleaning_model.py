@@ -22,6 +22,7 @@ from infra.llm.types import Backend
 from tasks.cleaning.batches.document import PART
 
 JOB = "job.json"  # of a training run, see ``tasks.training.job``, which needs torch
+_POSITIONS = "max_position_embeddings"
 _CONFIG, _TOKENIZERS = "config.json", ("tokenizer.json", "tokenizer.model", "vocab.json")
 UNKNOWN_WINDOW = 8192  # tokens; of servers that do not say
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -191,4 +192,7 @@ def _configured_window(folder: Path) -> int:
         config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
     except FileNotFoundError:  # a name on the hub, or an embedded model
         return UNKNOWN_WINDOW
-    return int(config.get("max_position_embeddings", UNKNOWN_WINDOW))
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or nested beyond measure
+        raise ModelMissing(f"{folder}: {_CONFIG} is not JSON: give the folder that save_pretrained wrote") from error
+    known = config.get(_POSITIONS) if isinstance(config, dict) else None
+    return known if isinstance(known, int) else UNKNOWN_WINDOW

@@ -37,11 +37,11 @@ def named_values(assignments: Iterable[str], file: Path | None) -> tuple[Value, 
         return tuple(values)
     try:
         return (*values, *_VALUES.validate_python(json.loads(file.read_text(encoding="utf-8"))))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValuesUnusable(f"{file}: cannot be read as JSON in UTF-8") from error
     except ValidationError as error:
         place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
         raise ValuesUnusable(f'{file}: {place or "all of it"}: give a list of {{"key": ..., "value": ...}}') from None
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or nested beyond measure
+        raise ValuesUnusable(f"{file}: cannot be read as JSON in UTF-8") from error
 
 
 def _assigned(number: int, text: str) -> Value:

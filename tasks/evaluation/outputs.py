@@ -89,7 +89,7 @@ def _json_rows(path: Path) -> Iterator[tuple[str, str | None]]:
 def _json_row(line: str, place: str) -> tuple[str, str | None]:
     try:
         row = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # no JSON, or nested beyond measure
         raise OutputsUnusable(f"{place}: not JSON: {error}") from error
     if not isinstance(row, dict) or not {ID, TEXT} <= row.keys():
         raise OutputsUnusable(f"{place}: needs {ID!r} and {TEXT!r}")
@@ -101,4 +101,8 @@ def _checked(record_id: object, text: object, place: str) -> tuple[str, str | No
         raise OutputsUnusable(f"{place}: {ID} is {record_id!r}, and has to be a text")
     if text is not None and not isinstance(text, str):
         raise OutputsUnusable(f"{place}, {record_id}: {TEXT} is a {type(text).__name__}, and has to be a text or null")
+    try:
+        f"{record_id}{text}".encode()
+    except UnicodeEncodeError as error:
+        raise OutputsUnusable(f"{place}, {record_id!a}: half a surrogate pair: no evaluator takes it") from error
     return record_id, text

@@ -130,8 +130,8 @@ def read_config(path: Path) -> DeepSpeedConfig:
         return DeepSpeedConfig.model_validate(values)
     except FileNotFoundError as error:
         raise DeepSpeedUnfit(f"{path}: no such file; there are ready ones in deploy/deepspeed") from error
-    except json.JSONDecodeError as error:
-        raise DeepSpeedUnfit(f"{path}: not JSON: {error}") from error
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
         raise DeepSpeedUnfit(f"{path}: {'; '.join(faults)}") from error
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or nested beyond measure
+        raise DeepSpeedUnfit(f"{path}: not JSON: {error}") from error

@@ -48,10 +48,12 @@ def read_nap2(path: Path, columns: Columns) -> list[Nap2Row]:
     """
     try:
         found = list(_raw(path))
-    except (OSError, ValueError, csv.Error, pa.ArrowInvalid) as error:
+    except (OSError, ValueError, RecursionError, csv.Error, pa.ArrowInvalid) as error:
         raise Nap2Unusable(f"{path}: cannot be read: {error}") from error
     if not found:
         raise Nap2Unusable(f"{path}: has no rows")
+    if (odd := next((place for place, row in enumerate(found) if not isinstance(row, dict)), None)) is not None:
+        raise Nap2Unusable(f"{path}: row {odd}: is no object")
     wanted = (columns.original, columns.sanitized, columns.sensitive)
     if missing := [name for name in wanted if name not in found[0]]:
         raise Nap2Unusable(
@@ -86,4 +88,8 @@ def _text(row: Mapping[str, Any], name: str, place: str) -> str:
         raise Nap2Unusable(f"{place}: {name} is {type(value).__name__}, and has to be a text")
     if not value.strip() and name != "sanitized":
         raise Nap2Unusable(f"{place}: {name} is empty")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise Nap2Unusable(f"{place}: {name} has half a surrogate pair: no evaluator takes it") from error
     return value

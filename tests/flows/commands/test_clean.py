@@ -16,9 +16,10 @@ from typer.testing import CliRunner, Result
 
 from flows import cli
 from flows.clean import batch_of
-from flows.cleaning_model import model_asked
+from flows.cleaning_model import model_asked, ready
 from flows.config import ConfigError, Embedded, Remote, Vllm
 from infra.engines.causal_lm import CausalLmConfig
+from infra.engines.models import ModelMissing
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from tasks.cleaning.private_file import read_map
@@ -203,6 +204,18 @@ def test_a_folder_that_is_no_model_is_told_before_anything_is_loaded(tmp_path: P
     (tmp_path / "model").mkdir()
     (tmp_path / "model/config.json").write_text("{}")
     assert "no tokenizer in it" in said(folder)
+
+
+@pytest.mark.parametrize("content", [b"[[[", b"\xff", b"[" * 100_000])
+def test_a_configuration_that_is_no_json_is_told_before_anything_is_loaded(tmp_path: Path, content: bytes) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "config.json").write_bytes(content)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with (
+        pytest.raises(ModelMissing, match=r"config\.json is not JSON"),
+        ready(model_asked(None, str(tmp_path), None, None)),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

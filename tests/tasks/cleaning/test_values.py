@@ -22,7 +22,15 @@ def test_a_value_that_is_no_assignment_is_told_by_its_number_alone(assignment: s
 
 
 @pytest.mark.parametrize(
-    "text", ["{", '{"name": "Ann Berg"}', '[{"key": "name", "value": " "}]', '[{"name": "Ann Berg"}]']
+    "text",
+    [
+        "{",
+        "[" * 100_000,
+        "9" * 5000,
+        '{"name": "Ann Berg"}',
+        '[{"key": "name", "value": " "}]',
+        '[{"name": "Ann Berg"}]',
+    ],
 )
 def test_a_file_that_is_no_list_of_values_is_told_without_its_contents(tmp_path: Path, text: str) -> None:
     file = tmp_path / "values.json"

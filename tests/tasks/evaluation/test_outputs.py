@@ -30,6 +30,9 @@ def test_both_formats_give_the_same(tmp_path: Path) -> None:
     [
         ([*ROWS, ROWS[0]], "a more than once"),
         ([*ROWS, "{"], "line 3: not JSON"),
+        ([*ROWS, "[" * 100_000], "line 3: not JSON"),
+        (['{"record_id": ' + "9" * 5000 + "}"], "line 1: not JSON"),
+        ([{"record_id": "a", "sanitized": "\ud800"}], "line 1, 'a': half a surrogate pair"),
         ([{"record_id": "a"}], "line 1: needs 'record_id' and 'sanitized'"),
         (["[]"], "line 1: needs"),
         ([{"record_id": 7, "sanitized": ""}], "line 1: record_id is 7"),

@@ -95,6 +95,7 @@ def test_what_cannot_be_trained_by_is_told(tmp_path: Path, changes: dict[str, An
 def test_a_file_that_is_not_there_or_not_json_is_told(tmp_path: Path) -> None:
     with pytest.raises(DeepSpeedUnfit, match="no such file"):
         read_config(tmp_path / "none.json")
-    (tmp_path / "a.json").write_text("{")
-    with pytest.raises(DeepSpeedUnfit, match="not JSON"):
-        read_config(tmp_path / "a.json")
+    for content in (b"{", b"\xff", b"[" * 100_000):
+        (tmp_path / "a.json").write_bytes(content)
+        with pytest.raises(DeepSpeedUnfit, match="not JSON"):
+            read_config(tmp_path / "a.json")
