@@ -38,7 +38,7 @@ def test_an_engine_placed_on_a_cluster_needs_one(tmp_path: Path) -> None:
 def test_an_engine_that_only_this_machine_reaches_is_refused_on_several_nodes(tmp_path: Path) -> None:
     run = run_of(tmp_path, 'models = [{ engine = { kind = "simulator", model = "s" } }]')
     with (
-        pytest.raises(ConfigError, match="s: an engine of kind 'simulator' listens on this machine alone.* 2 nodes"),
+        pytest.raises(ConfigError, match=r"s: an engine of kind 'simulator' listens on this machine alone.* 2 nodes"),
         engines(run, nullcontext(Size(nodes=2, cpus=4))),
     ):
         pytest.fail("workers of the other node could not reach it")
