@@ -19,6 +19,7 @@ from infra.engines.vllm_server import GRACE_S, KEY_ENV, VllmConfig, check_interp
 from infra.engines.vllm_weights import servable
 from infra.llm.connect import Endpoint
 from infra.llm.prices import FREE
+from infra.llm.roster import RosterUnavailable
 from infra.llm.types import BackendUnavailable
 from infra.ray.cluster import ClusterUnusable, Size
 from infra.ray.roster import REPORT_S, Board
@@ -162,7 +163,10 @@ def _wait_until_all_are_up(config: VllmConfig, board: Any, serving: list[Any]) -
     end = time.monotonic() + config.start_s + GRACE_S  # the replicas themselves give up sooner, with their logs
     while True:
         _check(serving)
-        up = len(ray.get(board.servers.remote()).addresses)
+        try:
+            up = len(ray.get(board.servers.remote()).addresses)
+        except RosterUnavailable:
+            up = 0
         if up == config.replicas:
             return
         if time.monotonic() > end:

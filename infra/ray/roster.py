@@ -8,6 +8,7 @@ from infra.llm.roster import RosterUnavailable, Servers
 
 REPORT_S = 2.0  # how often an engine says that it is up
 LOST_S = 15.0  # a silent one is taken for lost: its node is gone
+SETTLED_S = 3 * REPORT_S  # after its start the actor has heard of all that are up
 
 
 class Board:
@@ -22,6 +23,7 @@ class Board:
         self._key = key
         self._clock = clock
         self._said: dict[int, tuple[str, float]] = {}
+        self._began = clock()
 
     def report(self, replica: int, address: str) -> None:
         """Take down that a replica is up."""
@@ -32,7 +34,13 @@ class Board:
         self._said.pop(replica, None)
 
     def servers(self) -> Servers:
-        """Return those that have reported lately."""
+        """Return those that have reported lately.
+
+        Raises:
+            RosterUnavailable: the actor was only just started, maybe again: the engines may not have had time to.
+        """
+        if self._clock() - self._began < SETTLED_S:
+            raise RosterUnavailable(f"it was started less than {SETTLED_S:g} s ago")
         lost = self._clock() - LOST_S
         return Servers(tuple(address for _, (address, at) in sorted(self._said.items()) if at > lost), self._key)
 
@@ -47,7 +55,7 @@ class RayRoster:
         """Return the servers that are up now.
 
         Raises:
-            RosterUnavailable: the actor is gone, or starts again.
+            RosterUnavailable: the actor is gone, or starts again, or does not know yet.
         """
         import ray
         from ray.exceptions import RayActorError

@@ -14,11 +14,11 @@ import pytest
 from infra.engines.process import EngineFailed
 from infra.engines.vllm_server import EngineMissing, VllmConfig
 from infra.llm.connect import Endpoint, connect
-from infra.llm.roster import Servers
+from infra.llm.roster import RosterUnavailable, Servers
 from infra.llm.types import Backend, Message, Request
 from infra.ray.cluster import ClusterUnusable, Size, cluster
 from infra.ray.engines import size_of, start_on_cluster
-from infra.ray.roster import LOST_S, Board, RayRoster
+from infra.ray.roster import LOST_S, SETTLED_S, Board, RayRoster
 from tests.infra.ray.gpu_nodes import gpu_nodes, interpreter, started
 
 pytestmark = pytest.mark.ray
@@ -81,8 +81,9 @@ def nodes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
 
 
 def test_a_silent_engine_is_off_the_board_and_comes_back_with_its_next_word() -> None:
-    now = 0.0
+    now = -SETTLED_S
     board = Board("key", lambda: now)
+    now = 0.0
     board.report(1, "http://b/v1")
     now = LOST_S
     board.report(0, "http://a/v1")
@@ -91,6 +92,17 @@ def test_a_silent_engine_is_off_the_board_and_comes_back_with_its_next_word() ->
     assert board.servers() == Servers(("http://a/v1", "http://c/v1"), "key")
     board.leave(0)
     assert board.servers() == Servers(("http://c/v1",), "key")
+
+
+def test_a_board_that_was_just_started_does_not_say_that_all_engines_are_gone() -> None:
+    now = 0.0
+    board = Board("key", lambda: now)
+    board.report(0, "http://a/v1")
+    now = SETTLED_S - 0.1
+    with pytest.raises(RosterUnavailable, match="started less than"):
+        board.servers()
+    now = SETTLED_S
+    assert board.servers() == Servers(("http://a/v1",), "key")
 
 
 def test_replicas_ask_for_their_gpus_and_a_cpu_for_each() -> None:
