@@ -1,17 +1,17 @@
 """One server process that is kept alive: started again when it ends, replaced when it answers but completes nothing."""
 
 import ctypes
+import http.client
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from infra.scrape import metrics_of
+from infra.scrape import NotMetrics, metrics_of
 
 _POLL_S = 1.0
 _ANSWER_S = 10.0  # for one look at the server
@@ -157,7 +157,10 @@ class Replica:
         text = _get(f"{self._url}/metrics")
         if text is None:
             return None
-        metrics = metrics_of(text)
+        try:
+            metrics = metrics_of(text)
+        except NotMetrics:  # cut off, by a server that ends
+            return None
         return _Progress(
             requests=metrics["vllm:num_requests_running"] + metrics["vllm:num_requests_waiting"],
             tokens=metrics["vllm:generation_tokens_total"] + metrics["vllm:prompt_tokens_total"],
@@ -190,7 +193,7 @@ def _get(url: str) -> str | None:
     try:
         with opener.open(url, timeout=_ANSWER_S) as response:
             body: bytes = response.read()
-    except (OSError, urllib.error.URLError):
+    except (OSError, http.client.HTTPException):  # the latter of an answer that breaks off
         return None
     return body.decode(errors="replace")
 

@@ -11,7 +11,7 @@ import aiohttp
 from infra.llm.limits import Limit
 from infra.llm.retry import CallCounters
 from infra.llm.types import Backend, Reply, Request
-from infra.scrape import metrics_of
+from infra.scrape import NotMetrics, metrics_of
 
 logger = logging.getLogger(__name__)
 
@@ -77,13 +77,16 @@ class QueueWatch:
             while True:
                 try:
                     async with http.get(self._url) as response:
-                        text = await response.text() if response.status == 200 else None
+                        has_metrics, text = response.status == 200, await response.text(errors="replace")
+                    full = has_metrics and is_full(text)
                 except (aiohttp.ClientError, TimeoutError):  # it is down or busy: the calls themselves will tell
-                    text = ""
-                if text is None:
+                    has_metrics, full = True, False
+                except NotMetrics:
+                    has_metrics, full = False, False
+                if not has_metrics:
                     logger.info("%s has no metrics at %s: its queue is not watched", self.model, self._url)
                     return
-                if is_full(text):
+                if full:
                     self._limit.narrow(time.monotonic(), None)
                 await asyncio.sleep(self._poll_s)
 
@@ -93,6 +96,9 @@ def is_full(metrics: str) -> bool:
 
     Args:
         metrics: in the Prometheus format; those of another server never tell.
+
+    Raises:
+        NotMetrics: they are not.
     """
     values = metrics_of(metrics)
     running, waiting = values["vllm:num_requests_running"], values["vllm:num_requests_waiting"]

@@ -1,7 +1,8 @@
 """Stands in for vLLM in the tests of its supervisor: its addresses and metrics, none of its models.
 
 Run as ``pretend_vllm.py STATE_FOLDER --port=N``. Files in the folder steer it: ``die_at_start`` ends it before it
-answers; ``stall`` has it report a request in hand and no token moved, ``/health`` fine. It adds its pid to ``started``.
+answers; ``die_at_once`` in the midst of an answer; ``stall`` has it report a request in hand and no token moved,
+``/health`` fine. It adds its pid to ``started``.
 """
 
 import os
@@ -33,6 +34,13 @@ def main() -> None:
                 f'vllm:request_success_total{{finished_reason="stop"}} {0 if stalled else served}',
             ]
             self.send_response(200)
+            if (state / "die_at_once").exists():
+                (state / "die_at_once").unlink()
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                self.wfile.write(b"vllm:num_requests_runn")
+                self.wfile.flush()
+                os._exit(7)
             self.end_headers()
             self.wfile.write(("\n".join(lines) + "\n").encode())
 

@@ -105,6 +105,12 @@ def test_a_killed_server_is_started_again_at_its_address(tmp_path: Path) -> None
         assert _comes(lambda: len(_pids(tmp_path)) == 2 and _answers(str(endpoint.base_url)))
 
 
+def test_a_server_that_ends_in_the_midst_of_an_answer_is_started_again(tmp_path: Path) -> None:
+    with start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=0)) as endpoint:
+        (tmp_path / "die_at_once").touch()
+        assert _comes(lambda: len(_pids(tmp_path)) == 2 and _answers(str(endpoint.base_url)))
+
+
 def test_a_server_that_answers_and_completes_nothing_is_replaced(tmp_path: Path) -> None:
     with start(VllmConfig(model="m", python=_python(tmp_path), gpus_each=0, stall_s=2)) as endpoint:
         (tmp_path / "stall").touch()

@@ -72,6 +72,7 @@ async def test_a_server_with_room_is_left_alone() -> None:
     assert limit.current == 64
 
 
-async def test_a_server_without_metrics_is_asked_once() -> None:
-    limit, asked = await watched(web.Response(text="", status=404), looks=3)
+@pytest.mark.parametrize(("text", "status"), [("", 404), ("<html>One moment, please.</html>", 200)])
+async def test_a_server_without_metrics_is_asked_once(text: str, status: int) -> None:
+    limit, asked = await watched(web.Response(text=text, status=status), looks=3)
     assert (limit.current, asked) == (64, 1)
