@@ -10,7 +10,7 @@ from infra.llm.failures import raise_for_error_object
 from infra.llm.lengths import CHARACTERS_A_TOKEN
 from infra.llm.openai_api import Channel
 from infra.llm.retry import Expected, Size, TransientFailure
-from infra.llm.types import JsonSchema, Message, ReplyUnusable, Searched, Usage
+from infra.llm.types import JsonSchema, Message, Searched, SearchUnusable, Usage
 from infra.llm.wire import encode
 
 SEARCH_TOOL = {"type": "web_search"}
@@ -39,7 +39,7 @@ class WebSearchModel:
 
         Raises:
             RequestRejected: the request can never work.
-            ReplyUnusable: refused, or cut off before the answer.
+            SearchUnusable: refused, or cut off before the answer.
             BackendUnavailable: no answer after the retries, or the configuration is wrong.
         """
         body: dict[str, Any] = {
@@ -73,7 +73,7 @@ def read_web_reply(body: bytes, endpoint: Endpoint) -> Searched:
 
     Raises:
         TransientFailure: nothing usable is in it.
-        ReplyUnusable: refused, or cut off before the answer.
+        SearchUnusable: refused, or cut off before the answer.
         RequestRejected, BackendGone: it holds an error object that says so.
     """
     try:
@@ -93,16 +93,19 @@ def read_web_reply(body: bytes, endpoint: Endpoint) -> Searched:
         for part in item.get("content") or ()
         if isinstance(part, dict)
     ]
-    if any(part.get("type") == "refusal" for part in parts):
-        raise ReplyUnusable("the model refused")
     text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "output_text")
-    if answer.get("status") == "incomplete":
-        raise ReplyUnusable(f"cut off before the answer: {(answer.get('incomplete_details') or {}).get('reason')}")
-    if answer.get("status") != "completed" or not text:
-        raise TransientFailure("unfinished", f"a response with status {answer.get('status')!r}", usage=usage)
     notes = [note for part in parts for note in part.get("annotations") or () if isinstance(note, dict)]
     sources = dict.fromkeys(str(note["url"]) for note in notes if note.get("type") == "url_citation" and "url" in note)
-    return Searched(text, usage, sum(item.get("type") == "web_search_call" for item in items), tuple(sources))
+    searches = sum(item.get("type") == "web_search_call" for item in items)
+    searched = Searched(text, usage, searches, tuple(sources))
+    if any(part.get("type") == "refusal" for part in parts):
+        raise SearchUnusable("the model refused", searched)
+    if answer.get("status") == "incomplete":
+        reason = (answer.get("incomplete_details") or {}).get("reason")
+        raise SearchUnusable(f"cut off before the answer: {reason}", searched)
+    if answer.get("status") != "completed" or not text:
+        raise TransientFailure("unfinished", f"a response with status {answer.get('status')!r}", usage=usage)
+    return searched
 
 
 def _usage(answer: Mapping[str, Any]) -> Usage:

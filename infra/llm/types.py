@@ -188,6 +188,21 @@ class Searched:
     sources: tuple[str, ...]
 
 
+class SearchUnusable(ReplyUnusable):
+    """A model that searches the web answered with nothing usable; that is paid for all the same.
+
+    Attributes:
+        searched: what it took.
+    """
+
+    def __init__(self, message: str, searched: Searched) -> None:
+        super().__init__(message, searched)  # both, so that it pickles
+        self.searched = searched
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class Searcher(Protocol):
     """A model that searches the web before it answers."""
 
@@ -201,7 +216,7 @@ class Searcher(Protocol):
 
         Raises:
             RequestRejected: the request can never work.
-            ReplyUnusable: it did not come to an answer.
+            SearchUnusable: it did not come to an answer.
             BackendUnavailable: no answer after the retries of this client.
         """
         ...

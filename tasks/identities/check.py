@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from infra.llm.types import JsonSchema, ReplyUnusable, RequestRejected, Searched, Searcher, Usage
+from infra.llm.types import JsonSchema, ReplyUnusable, RequestRejected, Searched, Searcher, SearchUnusable, Usage
 from tasks.concurrency import map_bounded
 from tasks.identities.prompts import IDENTITY
 from tasks.records import IDENTITY_CHECKS
@@ -74,6 +74,8 @@ async def check_identity(searcher: Searcher, record_id: str, profile: Mapping[st
     try:
         searched = await searcher.search(IDENTITY.render(facts=facts), SCHEMA)
         answer = parse_json(searched.text, SCHEMA)
+    except SearchUnusable as error:
+        return IdentityCheck(record_id, "unanswered", str(error), error.searched)
     except (ReplyUnusable, RequestRejected) as error:
         return IdentityCheck(record_id, "unanswered", str(error), searched)
     if not searched.searches:

@@ -28,6 +28,7 @@ class Web:
         self.asked: list[str] = []
         self.known: set[str] = set()
         self.searches = True
+        self.refuses = False
         self.status = 200
 
     async def handle(self, request: web.Request) -> web.Response:
@@ -42,6 +43,8 @@ class Web:
             verdict = {"verdict": "similar_name", "reason": "A baker in Leeds."}
         note = {"type": "url_citation", "url": "https://bakers.test/leeds"}
         content = {"type": "output_text", "text": json.dumps(verdict), "annotations": [note]}
+        if self.refuses:
+            content = {"type": "refusal", "refusal": "I look nobody up."}
         output: list[dict[str, Any]] = [{"type": "message", "content": [content]}]
         if self.searches:
             output.insert(0, {"type": "web_search_call", "status": "completed"})
@@ -111,6 +114,15 @@ def test_an_answer_without_a_search_counts_as_none_and_is_asked_again(folder: Pa
     web_.searches = True
     check(folder, url, 2)
     assert pl.read_parquet(folder / "identity_checks.parquet")["verdict"].to_list() == ["no_match"] * 2
+
+
+def test_a_refusal_is_no_answer_and_costs_what_it_costs(folder: Path, served: tuple[Web, str]) -> None:
+    web_, url = served
+    web_.refuses = True
+    assert re.search(r"unanswered +1 +100\.0%", check(folder, url, 1).stdout)
+    row = pl.read_parquet(folder / "identity_checks.parquet").row(0, named=True)
+    assert (row["reason"], row["searches"], row["tokens"]["prompt"]) == ("the model refused", 1, 1000)
+    assert row["cost_usd"] == pytest.approx((1000 * 2.00 + 100 * 8.00) / 1e6)
 
 
 def test_a_key_that_is_not_taken_ends_it_with_a_message(folder: Path, served: tuple[Web, str]) -> None:

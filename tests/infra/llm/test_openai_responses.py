@@ -1,3 +1,4 @@
+import pickle
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -6,7 +7,7 @@ from aiohttp import web
 
 from infra.llm.connect import Endpoint
 from infra.llm.openai_responses import WebSearchModel
-from infra.llm.types import BackendGone, Message, ReplyUnusable, Usage
+from infra.llm.types import BackendGone, Message, SearchUnusable, Usage
 
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 ASK = (Message("system", "Search."), Message("user", "Who?"))
@@ -71,8 +72,10 @@ async def test_no_answer_is_said_to_be_none(serve: Serve, answer: Callable[[], w
         return answer()
 
     async with model_at(await serve(handle)) as model:
-        with pytest.raises(ReplyUnusable, match=said):
+        with pytest.raises(SearchUnusable, match=said) as raised:
             await model.search(ASK, SCHEMA)
+    assert raised.value.searched.usage.prompt > 0  # it is paid for
+    assert pickle.loads(pickle.dumps(raised.value)).searched == raised.value.searched
 
 
 async def test_a_failed_response_is_tried_again(serve: Serve) -> None:
