@@ -15,7 +15,7 @@ from infra.llm.types import Usage
 from infra.shards.manifest import ShardRecord
 from infra.shards.store import StageStore
 from tasks.evaluation.splits import Split, read_splits
-from tasks.evaluation.splitting.steps import splits_store
+from tasks.evaluation.splitting.steps import check_current, splits_store
 from tasks.export.card import data_card
 from tasks.export.facts import Facts, Tally
 from tasks.export.rows import CHATS, COLUMNS, chats
@@ -50,7 +50,7 @@ def export(root: Path, dataset: str, folder: Path) -> Exported:
     _check_is_ours(folder)
     splits = read_splits(root, dataset)
     if splits is not None:
-        _check_are_current(triplets, splits_store(root, dataset))
+        check_current(triplets, splits_store(root, dataset))
     draft = folder.with_name(f".{folder.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
     tally = Tally(splits)
@@ -80,14 +80,6 @@ def _check_is_ours(folder: Path) -> None:
     written = {folder / CARD, data, *(path for path in data.glob("*.parquet") if _PART.fullmatch(path.name))}
     if other := next((path for path in folder.rglob("*") if path not in written), None):
         raise FileExistsError(f"{other}: no export has written this; name another folder than {folder}")
-
-
-def _check_are_current(triplets: StageStore, splits: StageStore) -> None:
-    """Refuse splits of other triplets than there are now: what is new would be left out without a word."""
-    for shard in triplets.manifest.shards():
-        now = triplets.manifest.record(shard).files["triplets"].sha256
-        if shard not in splits.manifest.shards() or splits.manifest.record(shard).input_hashes["triplets"] != now:
-            raise ValueError(f"{shard.name}: its triplets were made after the last split: `privasis split` again")
 
 
 class Parts:

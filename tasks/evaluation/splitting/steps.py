@@ -46,6 +46,23 @@ def splits_store(root: Path, dataset: str) -> StageStore:
     return StageStore(root, dataset, STAGE, TABLES, id_column="record_id")
 
 
+class SplitsOld(ValueError):
+    """Triplets were made after the last split; the message says what to do."""
+
+
+def check_current(triplets: StageStore, splits: StageStore) -> None:
+    """Refuse splits of other triplets than there are now: what is new would be left out without a word.
+
+    Raises:
+        SplitsOld: there are such.
+    """
+    split = set(splits.manifest.shards())
+    for shard in triplets.manifest.shards():
+        now = triplets.manifest.record(shard).files["triplets"].sha256
+        if shard not in split or splits.manifest.record(shard).input_hashes["triplets"] != now:
+            raise SplitsOld(f"{shard.name}: its triplets were made after the last split: `privasis split` again")
+
+
 def input_hashes(job: SplitJob, evaluations: StageStore | None, shard: ShardRange) -> Mapping[str, str]:
     """Return what the splits of ``shard`` read: name -> content hash.
 

@@ -12,6 +12,7 @@ from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.models import KNOWN_MODELS
 from infra.shards import files
 from tasks.evaluation.splits import read_splits
+from tasks.evaluation.splitting.steps import SplitsOld, check_current, splits_store
 from tasks.export.rows import COLUMNS, chats
 from tasks.sanitization.steps import triplets_store
 from tasks.training import job
@@ -39,7 +40,7 @@ def read_chats(folder: Path) -> Chats:
     """Read a data set with triplets that are split, or an export.
 
     Raises:
-        DataUnfit: there is nothing to train on, or what is there cannot be read as chats.
+        DataUnfit: there is nothing to train on, what is there cannot be read as chats, or some of it is not split.
         ManifestCorrupt, SchemaMismatch, TableDamaged: a file of the data set is not as it was committed.
     """
     folder = folder.resolve()
@@ -50,6 +51,10 @@ def read_chats(folder: Path) -> Chats:
     splits = read_splits(folder.parent, folder.name)
     if splits is None:
         raise DataUnfit(f"{folder}: its triplets are not split: `privasis split` first, so that tests stay unseen")
+    try:
+        check_current(store, splits_store(folder.parent, folder.name))
+    except SplitsOld as error:
+        raise DataUnfit(f"{folder}: {error}") from error
     found: dict[str, list[Chat]] = {"train": [], "validation": []}
     for shard in shards:
         tables = chats(store.read_shard("triplets", shard, COLUMNS), splits)

@@ -15,7 +15,7 @@ from tasks.training.ds_config import read_config
 from tasks.training.examples import ExampleFile
 from tasks.training.steps import OutputTaken, output_locked
 from tests.tasks.sanitization.script import honest
-from tests.tasks.sanitization.shards import FIRST, commit_records, made
+from tests.tasks.sanitization.shards import FIRST, SECOND, commit_records, made
 from tests.tasks.training.chatml import save_tiny
 from tests.tasks.training.cleaner.runs import READY
 from tests.tasks.training.cleaner.test_chats import write_export
@@ -107,3 +107,7 @@ async def test_a_data_set_is_read_by_its_splits(tmp_path: Path) -> None:
     assert [each.messages[-1]["content"] for each in found.train] == [row["sanitized"] for row in rows]
     assert all(row["instruction"] in each.messages[1]["content"] for row, each in zip(rows, found.train, strict=True))
     assert list(found.sources) == [f"triplets/{FIRST.name}"]
+    commit_records(tmp_path, SECOND)
+    await made(run, SECOND, honest)
+    with pytest.raises(DataUnfit, match=f"{SECOND.name}: its triplets were made after the last split"):
+        read_chats(tmp_path / "tiny")
