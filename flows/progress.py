@@ -27,12 +27,12 @@ OUTCOMES = ("records", "filtered", "quarantined")
 
 @dataclass
 class Tally:
-    """Counts over all jobs, those that have ended included: a worker forgets a job with its end."""
+    """Counts over all jobs, those that have failed included: a worker forgets a job with its end."""
 
     _latest: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def update(self, progress: dict[str, dict[str, int]]) -> dict[str, int]:
-        """Take in the counters of the jobs running now, return the sums over all that were ever seen."""
+        """Take in the counters of the jobs that are done or run now, return the sums over all that were ever seen."""
         self._latest |= progress
         sums: dict[str, int] = {}
         for counters in self._latest.values():

@@ -16,7 +16,8 @@ from infra.run_state import Waits, WorkerLook
 from infra.shards.lease import LeaseHeld
 
 R = TypeVar("R")
-Progress = dict[str, dict[str, int]]  # by job, then by the job's own counters
+Counters = dict[str, int]  # of a job's own naming
+Progress = dict[str, Counters]  # by job
 
 DRAIN_S = 20.0  # for what is in flight when a run is told to stop
 FLUSH_S = 5.0  # for a cancelled job to close its journal and give back its lease
@@ -39,8 +40,8 @@ class ShardWorker:
         self._tasks: dict[str, asyncio.Task[Any]] = {}
         self._watching = Watching()
 
-    async def run(self, name: str, job: Job[R], keeper: Keeper, limiter: Limiter) -> R:
-        """Run ``job`` to its end and return its receipt.
+    async def run(self, name: str, job: Job[R], keeper: Keeper, limiter: Limiter) -> tuple[R, Counters]:
+        """Run ``job`` to its end and return its receipt, and what its counters came to.
 
         Raises:
             JobStopped: the worker was told to stop.
@@ -62,7 +63,7 @@ class ShardWorker:
         task = asyncio.create_task(job(context))
         self._tasks[name] = task
         try:
-            return await task
+            return await task, dict(progress)
         except asyncio.CancelledError:
             if not self._stopping.is_set():
                 raise
@@ -132,6 +133,7 @@ class WorkerPool:
         self._load = [0] * workers
         self._idle_jobs: dict[str, Waits] = {}  # those that no worker has in hand, and what they wait for
         self._done = 0
+        self._counted: Progress = {}  # counters of those that are done
         self._changed = threading.Condition()  # guards these and _stopping
         self._stopping = False
         self._ending = threading.Lock()  # held by the thread that ends the workers
@@ -161,11 +163,11 @@ class WorkerPool:
         from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
         index = self._take(name)
-        end: Waits | None = "another attempt"
+        end: Waits | Counters = "another attempt"
         try:
             self._wait_until_ready(name, index)
-            receipt: R = ray.get(self._workers[index].run.remote(name, job, self._keeper, self._limiter))
-            end = None
+            receipt: R
+            receipt, end = ray.get(self._workers[index].run.remote(name, job, self._keeper, self._limiter))
         except RayTaskError as error:
             end = "lease" if isinstance(error.cause, LeaseHeld) else end
             raise error.cause from error
@@ -178,9 +180,14 @@ class WorkerPool:
         return receipt
 
     def progress(self, timeout_s: float = 1.0) -> Progress:
-        """Return the counters of all jobs running now; those of a worker that does not answer in time are missing."""
+        """Return the counters of all jobs that are done or run now.
+
+        Of those that run, the ones of a worker that does not answer in time are missing.
+        """
         answers: list[Progress | None] = self._ask("progress", timeout_s)
-        return {name: counters for progress in answers for name, counters in (progress or {}).items()}
+        running = {name: counters for progress in answers for name, counters in (progress or {}).items()}
+        with self._changed:
+            return self._counted | running
 
     def looks(self, timeout_s: float = 1.0) -> list[WorkerLook | None]:
         """Return what each worker says of itself; None of one that does not answer in time."""
@@ -260,11 +267,13 @@ class WorkerPool:
             del self._idle_jobs[name]
             return index
 
-    def _give_back(self, index: int, name: str, end: Waits | None) -> None:
+    def _give_back(self, index: int, name: str, end: Waits | Counters) -> None:
+        """Note what became of a job: the counters of one that is done, or what another waits for."""
         with self._changed:
             self._load[index] -= 1
-            if end is None:
+            if isinstance(end, dict):
                 self._done += 1
+                self._counted[name] = end
             else:
                 self._idle_jobs[name] = end
             self._changed.notify_all()

@@ -33,6 +33,10 @@ async def hold(here: Path, context: WorkerContext) -> tuple[str, int]:
     return await where(context)
 
 
+async def count_one(context: WorkerContext) -> None:
+    context.progress["records"] += 1
+
+
 async def refuse(context: WorkerContext) -> None:
     raise ValueError("shard 7: seed_id 12 twice")
 

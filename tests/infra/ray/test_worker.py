@@ -16,6 +16,7 @@ from infra.ray.worker import JobStopped, WorkerDied, WorkerPool
 from infra.shards.lease import LeaseHeld
 from tasks.diversity.pool import Reservoir
 from tests.infra.ray.jobs import (
+    count_one,
     find_it_taken,
     hang,
     hear_nothing,
@@ -95,7 +96,12 @@ def test_progress_can_be_read_while_jobs_run(pool: WorkerPool, threads: ThreadPo
     until(lambda: pool.progress().get("part-0000", {}).get("turns", 0) > 3)
     (tmp_path / "go").touch()
     held.result()
-    assert pool.progress() == {}
+    assert pool.progress()["part-0000"]["turns"] > 3  # and so it stays, however quickly a job ends
+
+
+def test_what_a_job_counts_is_known_though_nobody_looked_while_it_ran(pool: WorkerPool) -> None:
+    pool.submit("quick", count_one)
+    assert pool.progress()["quick"] == {"records": 1}
 
 
 def test_what_a_job_raises_arrives_as_itself(pool: WorkerPool) -> None:
@@ -139,7 +145,7 @@ def test_a_killed_worker_is_an_error_and_the_next_job_runs_on_its_successor(
             held.result(timeout=60)
         assert pool.submit("part-0000", where)[1] != dead
         assert pool.submit("part-0000", pool_size) == 0
-        assert pool.progress() == {}
+        assert pool.progress() == {"part-0000": {}}
 
 
 def test_a_stop_lets_jobs_end_and_cancels_the_late_ones(
