@@ -12,7 +12,7 @@ from flows.config import load_run
 from tests.faults.processes import below
 from tests.faults.running import command
 from tests.faults.small_runs import findings_of, rows_of
-from tests.infra.ray.gpu_nodes import gpu_nodes, interpreter, started
+from tests.faults.gpu_nodes import gpu_nodes, interpreter, started
 
 pytestmark = [pytest.mark.faults, pytest.mark.ray]
 

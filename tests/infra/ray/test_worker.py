@@ -44,6 +44,9 @@ def until(holds: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="module")
 def pool(two_nodes: Size) -> Iterator[WorkerPool]:
+    import ray
+
+    until(lambda: ray.available_resources()["CPU"] == 4)  # what an earlier test still holds would put both on one node
     with start(workers=2) as running:
         yield running
 

@@ -19,7 +19,7 @@ from infra.llm.types import Backend, Message, Request
 from infra.ray.cluster import ClusterUnusable, Size, cluster
 from infra.ray.engines import size_of, start_on_cluster
 from infra.ray.roster import LOST_S, SETTLED_S, Board, RayRoster
-from tests.infra.ray.gpu_nodes import gpu_nodes, interpreter, started
+from tests.faults.gpu_nodes import gpu_nodes, interpreter, started
 
 pytestmark = pytest.mark.ray
 
