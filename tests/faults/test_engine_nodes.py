@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from flows.config import load_run
+from tests.faults.gpu_nodes import gpu_nodes, interpreter, started
 from tests.faults.processes import below
 from tests.faults.running import command
 from tests.faults.small_runs import findings_of, rows_of
-from tests.faults.gpu_nodes import gpu_nodes, interpreter, started
 
 pytestmark = [pytest.mark.faults, pytest.mark.ray]
 
