@@ -44,7 +44,14 @@ def comes(what: Callable[[], bool], within_s: float = 150) -> bool:
 
 def up(endpoint: Endpoint) -> Servers:
     assert endpoint.roster is not None
-    return asyncio.run(RayRoster(endpoint.roster).servers())
+    roster = RayRoster(endpoint.roster)
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return asyncio.run(roster.servers())
+        except RosterUnavailable:  # its node was lost, and it was only just started on another
+            assert time.monotonic() < end
+            time.sleep(0.5)
 
 
 @contextmanager
