@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from infra.shards.manifest import Manifest
+from tasks.report.formats import usd
 from tasks.shards.money import EMBEDDING, FAILED_TRIES, Lines
 
 MICRO = 1_000_000
@@ -60,7 +61,7 @@ class Budget:
     def message(self, spent_usd: float) -> str:
         """Say what has happened and what to do."""
         return (
-            f"the budget of ${self.limit_usd:,.2f} is spent: ${spent_usd:,.2f} so far. What is done is kept: give a"
+            f"the budget of {usd(self.limit_usd)} is spent: {usd(spent_usd)} so far. What is done is kept: give a"
             " larger one (--budget, of `surprise route` --budget-usd, budget_usd in the run file) to go on"
         )
 

@@ -1,6 +1,7 @@
 """``privasis cost``: what data sets have cost, by data set, stage, model and step."""
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -12,10 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flows.commands.datasets import open_records
 from flows.commands.quiet import quiet_prefect
+from flows.commands.stages import stages_of
+from flows.commands.wording import counted
 from flows.config import ConfigError
-from infra.shards.manifest import Manifest, ShardRecord
+from infra.shards.manifest import ShardRecord
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
 from tasks.shards.money import FAILED_TRIES, Lines, Spending
@@ -61,7 +63,7 @@ class Line:
 
 
 def run(folders: list[Path], by: list[By], as_json: bool) -> None:
-    """Show what the finished shards of all stages of ``folders`` have cost.
+    """Show what the finished shards of all stages of ``folders``, evaluations among them, have cost.
 
     Raises:
         ConfigError: a folder is no data set.
@@ -73,9 +75,18 @@ def run(folders: list[Path], by: list[By], as_json: bool) -> None:
         sys.stdout.write(f"{json.dumps([_plain(line, by) for line in lines], indent=2, ensure_ascii=False)}\n")
         return
     console = Console()
-    console.print(_table(lines, by))
+    console.print(table_of(lines, by))
     if unpriced := sum(line.unpriced for line in lines):
         console.print(Text(f"Not in it: {unpriced:,} tokens of which nobody has said what they cost."), soft_wrap=True)
+    for folder in folders:
+        if begun := unfinished(folder):
+            console.print(
+                Text(
+                    f"Not in it: {counted(begun, 'unfinished shard')} of {folder}:"
+                    f" `privasis status {shlex.quote(str(folder))}` says what the last run has cost in all."
+                ),
+                soft_wrap=True,
+            )
 
 
 def properties(listed: str) -> list[By]:
@@ -101,12 +112,38 @@ def lines_of(folders: list[Path], by: list[By]) -> list[Line]:
     return sorted(lines.values(), key=lambda line: (-line.cost_usd, line.group))
 
 
+def unfinished(folder: Path) -> int:
+    """Count the shards that have a journal and are not committed: what they cost is in no manifest yet."""
+    return sum(
+        shard not in store.manifest.shards() for store in stages_of(folder) for shard, _ in store.layout.open_journals()
+    )
+
+
+def table_of(lines: list[Line], by: list[By]) -> Table:
+    """Lay them out, with their sums."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=True)
+    for place, name in enumerate(by):
+        table.add_column(name, footer="" if place else "all", overflow="fold")
+    for heading, total in (
+        ("calls", count(sum(line.calls for line in lines))),
+        ("failed\ntries", count(sum(line.failed_tries for line in lines))),
+        ("tokens\nread", count(sum(line.prompt for line in lines))),
+        ("of a\ncache", count(sum(line.cached for line in lines))),
+        ("written", count(sum(line.completion for line in lines))),
+        ("cost", usd(sum(line.cost_usd for line in lines))),
+    ):
+        table.add_column(heading, justify="right", footer=total, no_wrap=True)  # half a figure is none
+    for line in lines:
+        figures = map(count, (line.calls, line.failed_tries, line.prompt, line.cached, line.completion))
+        table.add_row(*[Text(visible(value)) for value in line.group], *figures, usd(line.cost_usd))
+    return table
+
+
 def _spending(folder: Path) -> Iterator[tuple[str, Spending]]:
-    for directory in sorted(open_records(folder).layout.manifest.parent.iterdir()):
-        if directory.is_dir():
-            for record in Manifest(directory).records().values():
-                for spending in _lines(record):
-                    yield record.stage, spending
+    for store in stages_of(folder):
+        for record in store.manifest.records().values():
+            for spending in _lines(record):
+                yield record.stage, spending
 
 
 def _lines(record: ShardRecord) -> list[Spending]:
@@ -117,25 +154,6 @@ def _lines(record: ShardRecord) -> list[Spending]:
     return [
         Spending(model=UNKNOWN, step=UNKNOWN, calls=summary.calls, **asdict(summary.tokens), cost_usd=summary.cost_usd)
     ]
-
-
-def _table(lines: list[Line], by: list[By]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=True)
-    for place, name in enumerate(by):
-        table.add_column(name, footer="" if place else "all")
-    for heading, total in (
-        ("calls", count(sum(line.calls for line in lines))),
-        ("failed tries", count(sum(line.failed_tries for line in lines))),
-        ("tokens read", count(sum(line.prompt for line in lines))),
-        ("of a cache", count(sum(line.cached for line in lines))),
-        ("written", count(sum(line.completion for line in lines))),
-        ("cost", usd(sum(line.cost_usd for line in lines))),
-    ):
-        table.add_column(heading, justify="right", footer=total)
-    for line in lines:
-        figures = map(count, (line.calls, line.failed_tries, line.prompt, line.cached, line.completion))
-        table.add_row(*[Text(visible(value)) for value in line.group], *figures, usd(line.cost_usd))
-    return table
 
 
 def _plain(line: Line, by: list[By]) -> dict[str, object]:

@@ -29,15 +29,23 @@ def print_made(run: RunConfig, report: "SynthesisReport", store: StageStore, bef
     for receipt in report.receipts:
         for reject in store.read_shard("rejects", ShardRange.parse(receipt.shard), ["outcome", "reason"]).to_pylist():
             reasons[reject["outcome"]][reject["reason"]] += 1
+    makers = _makers(run, report, store)
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(justify="right", style="bold")
     table.add_column(style="dim")
-    for name, figure, detail in _rows(report, reasons):
+    for name, figure, detail in _rows(report, reasons, makers):
         table.add_row(Text(name), Text(figure), Text(visible(detail)))
     console.print(table)
     there = f", {report.shards_before:,} were there" if report.shards_before else ""
     _line(console, f"\n{counted(len(report.receipts), 'shard')} in {store.layout.tables['records']}{there}")
+    idle = [name for name, rows in makers.items() if not rows]
+    if idle and any(makers.values()):
+        folder = shlex.quote(str(run.root / run.dataset))
+        _line(
+            console,
+            f"No record was made by {visible(', '.join(idle))}: `privasis status {folder}` lists tries that failed.",
+        )
     _print_rest(console, run, before)
 
 
@@ -66,16 +74,27 @@ def _print_rest(console: Console, run: RunConfig, planned: Plan) -> None:
     _line(console, f"  privasis shards verify {folder}   every file read again and compared with the manifest")
 
 
+def _makers(run: RunConfig, report: "SynthesisReport", store: StageStore) -> Counter[str]:
+    """Count the records by the model of the mix that made them; a model may have lost its share to the others."""
+    makers = Counter({each.name: 0 for each in run.models})
+    for receipt in report.receipts:
+        makers.update(store.read_shard("records", ShardRange.parse(receipt.shard), ["model"])["model"].to_pylist())
+    return makers
+
+
 def _line(console: Console, text: str) -> None:
     console.print(Text(text), soft_wrap=True)  # a path that is cut in two cannot be copied
 
 
-def _rows(report: "SynthesisReport", reasons: Mapping[str, Counter[str]]) -> Iterator[tuple[str, str, str]]:
+def _rows(
+    report: "SynthesisReport", reasons: Mapping[str, Counter[str]], makers: Counter[str]
+) -> Iterator[tuple[str, str, str]]:
     receipts = report.receipts
     replayed = sum(receipt.replayed for receipt in receipts)
     tokens = sum((receipt.all_tokens for receipt in receipts), Usage())
     failed = sum(receipt.failed_tries for receipt in receipts)
-    yield "records", count(sum(receipt.records for receipt in receipts)), ""
+    by_model = visible(_listed(makers)) if len(makers) > 1 else ""
+    yield "records", count(sum(receipt.records for receipt in receipts)), by_model
     yield "filtered", count(sum(receipt.filtered for receipt in receipts)), _listed(reasons["filtered"])
     yield "quarantined", count(sum(receipt.quarantined for receipt in receipts)), _listed(reasons["quarantined"])
     yield "calls", count(sum(receipt.calls for receipt in receipts)), _replayed(replayed)

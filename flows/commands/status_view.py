@@ -193,7 +193,16 @@ def _steps(state: RunState) -> RenderableType:
     if not state.steps:
         return Text("")
     table = _table(
-        "slowest steps", "model", "calls", "time", "median s", "95 % s", "waiting", "read", "written", right=range(2, 9)
+        "slowest\nsteps",
+        "model",
+        "calls",
+        "time",
+        "median\ns",
+        "95 %\ns",
+        "waiting",
+        "read",
+        "written",
+        right=range(2, 9),
     )
     for cells in _step_rows(state.steps):
         table.add_row(*cells)
@@ -221,5 +230,6 @@ def _step_rows(steps: Sequence[StepState]) -> Iterator[tuple[str, ...]]:
 def _table(*headings: str, right: Sequence[int] = ()) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place in right else "left")
+        figures = place in right
+        table.add_column(heading, justify="right" if figures else "left", overflow="fold", no_wrap=figures)
     return table

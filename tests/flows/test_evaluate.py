@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from flows.budget import BudgetSpent
+from flows.budget import BudgetSpent, committed_usd
+from flows.commands.cost import lines_of
 from flows.config import RunConfig, load_run
 from flows.engines import engines
 from flows.evaluate import Asked, _on_workers, evaluation_job, plan_evaluation, planned_evaluation, scores_of
@@ -74,3 +75,6 @@ def test_what_an_evaluation_has_cost_counts_against_the_budget(run: RunConfig) -
     job = planned_evaluation(run, asked)
     with pytest.raises(BudgetSpent, match="is spent"):
         _on_workers(run.model_copy(update={"budget_usd": 1e-6}), job, plan_evaluation(job, "all"))
+    paid = {line.group[0]: line.cost_usd for line in lines_of([run.root / run.dataset], ["stage"])}
+    assert paid["evaluations"] == pytest.approx(committed_usd(job.store().manifest))
+    assert paid["evaluations"] > 0

@@ -3,15 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from flows.budget import Budget, BudgetSpent, committed_usd
 from flows.cli import app
-from flows.commands.cost import lines_of
+from flows.commands.cost import Line, lines_of, table_of
 from flows.config import MixedEngine, Remote, RunConfig, load_run
 from flows.progress import Watch, detail_of, pace_of
 from infra.engines.simulator.config import SimulatorConfig
@@ -101,6 +103,33 @@ def test_failed_tries_and_embeddings_are_in_the_bill_and_the_bill_is_the_servers
     told = json.loads(run.invoke(app, ["cost", str(folder), "--by", "model", "--json"]).stdout)
     assert [line["model"] for line in told] == ["simulator"]
     assert run.invoke(app, ["cost", str(folder), "--by", "colour"]).exit_code == 2
+
+
+def test_what_is_begun_and_not_finished_has_no_bill_yet_and_the_command_says_who_knows(tmp_path: Path) -> None:
+    folder = tmp_path / "begun"
+    (folder / "journal" / "records").mkdir(parents=True)
+    (folder / "journal" / "records" / "part-00000000-00000010.journal").touch()
+    shown = run.invoke(app, ["cost", str(folder)])
+    assert shown.exit_code == 0, shown.stderr
+    assert f"Not in it: 1 unfinished shard of {folder}: `privasis status {folder}` says" in shown.stdout
+    assert json.loads(run.invoke(app, ["cost", str(folder), "--json"]).stdout) == []
+
+
+def test_no_figure_of_a_bill_is_cut_off_on_a_terminal_of_80_columns() -> None:
+    group = ("a-data-set-of-letters", "records", "gpt-4.1-mini-2025-04-14")
+    figures = {"prompt": 123_456_789, "cached": 98_765_432, "completion": 87_654_321}
+    line = Line(group, calls=234_567, failed_tries=1_234, **figures, cost_usd=12_345.67)
+    console = Console(width=80, file=StringIO())
+    console.print(table_of([line], ["dataset", "stage", "model"]))
+    assert isinstance(console.file, StringIO)
+    shown = console.file.getvalue()
+    assert "…" not in shown
+    for figure in ("234,567", "1,234", "123,456,789", "98,765,432", "87,654,321", "$12,345.67"):
+        assert shown.count(figure) >= 2  # in its line, and among the sums
+
+
+def test_a_small_budget_is_told_as_it_was_given() -> None:
+    assert Budget(0.005, 0.0).message(0.0163).startswith("the budget of $0.0050 is spent: $0.0163 so far")
 
 
 class Stoppable:

@@ -14,8 +14,10 @@ from flows.commands.made import print_made
 from flows.config import load_run
 from flows.engines import planned_job
 from flows.synthesize import SynthesisReport, plan_run
+from infra.llm.types import Usage
 from infra.shards import files
 from infra.shards.ranges import ShardRange
+from tasks.shards.steps import ShardReceipt
 from tasks.synthesis.steps import records_store
 from tests.flows.conftest import MadeSet, make
 
@@ -80,6 +82,22 @@ def test_what_was_made_is_told_with_the_reasons_of_what_was_not(
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines[:4] == ["records 0", "filtered 6 under_age 6", "quarantined 0", "calls 0"]
     assert f"1 shard in {tmp_path / 'tiny' / 'records'}" in lines
+
+
+def test_a_model_of_the_mix_that_made_nothing_is_named(
+    made_set: MadeSet, copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = load_run(made_set.run_file, {"root": str(copied.parent)})
+    lost = config.models[0].engine.model_copy(update={"model": "lost"})
+    mixed = config.model_copy(update={"models": (*config.models, config.models[0].model_copy(update={"engine": lost}))})
+    store, before = planned_job(config).store(), plan_run(config, "missing_and_failed")
+    rows = {shard: store.read_shard("records", shard, ["model"]).num_rows for shard in store.manifest.shards()}
+    receipts = [ShardReceipt(shard.name, rows[shard], 0, 0, 0, 0, Usage(), 0.0, 0, Usage(), 0.0) for shard in rows]
+    print_made(mixed, SynthesisReport("tiny", 0, tuple(receipts)), store, before)
+    out = capsys.readouterr().out
+    made = sum(rows.values())
+    assert re.search(rf"^records +{made} +{config.models[0].name} {made}, lost 0$", out, re.MULTILINE)
+    assert f"No record was made by lost: `privasis status {copied}` lists tries that failed." in out
 
 
 @pytest.mark.parametrize(
