@@ -49,21 +49,21 @@ class Watch:
         pool: whose workers are asked.
         total: records to be made.
         budget: stops the pool when it is spent.
-        stopped_at_usd: what the stage had cost then; None while it has not.
+        stopped: whether it has.
     """
 
     pool: WorkerPool
     total: int
     budget: Budget = field(default_factory=lambda: Budget(None, 0.0))
-    stopped_at_usd: float | None = None
+    stopped: bool = False
     _tally: Tally = field(default_factory=Tally)
     _marks: deque[tuple[float, int]] = field(default_factory=deque)  # records finished, at moments of the last minute
 
     def look(self) -> dict[str, int]:
         """Return the sums of all counters, and stop the pool when the budget is spent."""
         sums = self._tally.update(self.pool.progress())
-        if self.stopped_at_usd is None and self.budget.is_spent(sums):
-            self.stopped_at_usd = self.budget.spent_usd(sums)
+        if not self.stopped and self.budget.is_spent(sums):
+            self.stopped = True
             logger.warning("the budget is spent: what is in flight may end, nothing new is begun")
             threading.Thread(target=self.pool.stop, name="budget").start()
         return sums
@@ -83,13 +83,13 @@ class Watch:
         return detail_of(sums, self.total) + pace_of(per_s, self.total - finished)
 
     def check(self) -> None:
-        """Tell why the pool was stopped.
+        """Tell why the pool was stopped, once all its jobs have ended: what was in flight then has cost something, too.
 
         Raises:
             BudgetSpent: the budget was spent.
         """
-        if self.stopped_at_usd is not None:
-            raise BudgetSpent(self.budget.message(self.stopped_at_usd))
+        if self.stopped:
+            raise BudgetSpent(self.budget.message(self.budget.spent_usd(self.look())))
 
 
 @contextmanager

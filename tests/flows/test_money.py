@@ -154,7 +154,8 @@ def test_the_pool_is_stopped_once_when_the_budget_is_spent_and_the_message_says_
     pool.counters["microdollars"] = 700_000
     watch.look()
     watch.look()
-    with pytest.raises(BudgetSpent, match=r"the budget of \$2\.00 is spent: \$2\.00 so far.*--budget"):
+    pool.counters["microdollars"] = 950_000  # what was in flight has ended
+    with pytest.raises(BudgetSpent, match=r"the budget of \$2\.00 is spent: \$2\.25 so far.*--budget"):
         watch.check()
     assert pool.stops == 1
 
