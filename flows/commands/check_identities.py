@@ -45,12 +45,14 @@ def run(folder: Path, endpoint: Endpoint, sample: int, seed: int) -> None:
     quiet_prefect()
     price = price_of(endpoint)
     path = folder.resolve() / FILE
-    rows = [row for row in _rows_of(path) if not (_is_of(row, endpoint) and row["verdict"] == "unanswered")]
-    known = {row["record_id"] for row in rows if _is_of(row, endpoint)}
+    rows = _rows_of(path)
+    known = {row["record_id"] for row in rows if _is_of(row, endpoint) and row["verdict"] != "unanswered"}
     profiles = sampled(open_finished(folder), sample, seed)
     todo = [(record_id, profile) for record_id, profile in profiles if record_id not in known]
 
     def done(check: IdentityCheck) -> None:
+        before = [row for row in rows if not (_is_of(row, endpoint) and row["record_id"] == check.record_id)]
+        rows[:] = before  # one that was unanswered stays until it is asked again
         rows.append(check.row(endpoint.model, cost(check.searched.usage, price)))
 
     async def ask() -> None:
@@ -60,9 +62,13 @@ def run(folder: Path, endpoint: Endpoint, sample: int, seed: int) -> None:
     try:
         asyncio.run(ask())
     except BackendUnavailable as error:
-        raise BackendUnavailable(f"{error}; verdicts so far are in {path}, run it again and it goes on") from error
+        if not rows:
+            raise
+        so_far = f"{counted(len(rows), 'verdict')} so far in {path}"
+        raise BackendUnavailable(f"{error}; {so_far}: run it again and it goes on") from error
     finally:
-        files.put(path, parquet.encode(table_of(rows)))
+        if rows or not todo:  # not an empty table where nobody was asked
+            files.put(path, parquet.encode(table_of(rows)))
     asked = {record_id for record_id, _ in profiles}
     _print([row for row in rows if row["record_id"] in asked and _is_of(row, endpoint)], path)
 

@@ -131,3 +131,16 @@ def test_a_key_that_is_not_taken_ends_it_with_a_message(folder: Path, served: tu
     result = check(folder, url, 2)
     assert result.exit_code == 3
     assert "the key is wrong" in result.stderr
+    assert "verdicts so far" not in result.stderr
+    assert not (folder / "identity_checks.parquet").exists()  # nobody was asked
+
+
+def test_an_error_loses_no_row_that_was_paid_for(folder: Path, served: tuple[Web, str]) -> None:
+    web_, url = served
+    web_.refuses = True
+    check(folder, url, 1)
+    before = pl.read_parquet(folder / "identity_checks.parquet")
+    web_.status = 401
+    result = check(folder, url, 1)
+    assert "1 verdict so far in" in result.stderr
+    assert pl.read_parquet(folder / "identity_checks.parquet").equals(before)
