@@ -27,6 +27,7 @@ LOCAL_ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else a FutureWarning about CUDA_VISIBLE_DEVICES
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # under `uv run`, Ray would rebuild the environment for its workers
 }
+OWN_S = 10  # a cluster of our own says at once what it has, and does not grow
 OBJECT_STORE_BYTES = 200_000_000  # what travels is configurations, receipts and pool samples of a few MB
 
 
@@ -47,7 +48,8 @@ class Size:
         return self.nodes >= asked.nodes and self.cpus >= asked.cpus and self.gpus >= asked.gpus
 
     def __str__(self) -> str:
-        return f"{self.nodes} nodes, {self.cpus:g} CPUs, {self.gpus:g} GPUs"
+        counts = ((self.nodes, "node"), (self.cpus, "CPU"), (self.gpus, "GPU"))
+        return ", ".join(f"{number:g} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
 
 
 @contextmanager
@@ -66,6 +68,11 @@ def cluster(address: str | None, *, at_least: Size = Size(), timeout_s: float = 
     """
     if address is not None:
         _wait_for_head(*_split(address), timeout_s)
+    elif at_least.nodes > 1:
+        raise ClusterUnusable(
+            f"{at_least} were asked for, and a Ray of the run's own has this machine only: name a cluster's head in"
+            " PRIVASIS_RAY_ADDRESS, or ask for one node (nodes in the run file)"
+        )
     if "ray" in sys.modules and sys.modules["ray"].is_initialized():
         raise ClusterUnusable("this process is connected to Ray already: leave that cluster first")
     try:
@@ -73,7 +80,7 @@ def cluster(address: str | None, *, at_least: Size = Size(), timeout_s: float = 
             _start()
         else:
             _attach(address)
-        size = wait_for(at_least, timeout_s)
+        size = wait_for(at_least, timeout_s if address is not None else min(OWN_S, timeout_s))
         if address is not None:
             check_versions(timeout_s)
         yield size
@@ -98,7 +105,10 @@ def wait_for(at_least: Size, timeout_s: float) -> Size:
         if size.covers(at_least):
             return size
         if time.monotonic() > end:
-            raise ClusterUnusable(f"Ray has {size} after {timeout_s:g} s, and {at_least} were asked for")
+            raise ClusterUnusable(
+                f"Ray has {size} after {timeout_s:g} s, and {at_least} were asked for: add what is missing, or ask for"
+                " less (nodes, workers and the engines' GPUs in the run file)"
+            )
         time.sleep(0.2)
 
 

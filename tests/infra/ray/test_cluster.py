@@ -102,7 +102,7 @@ def test_an_attached_cluster_has_what_its_nodes_have_together(two_nodes: Size) -
 
 @pytest.mark.ray
 def test_a_cluster_too_small_is_an_error_with_both_sizes(two_nodes: Size) -> None:
-    with pytest.raises(ClusterUnusable, match=r"2 nodes, 4 CPUs, 0 GPUs .* 2 nodes, 1 CPUs, 8 GPUs were asked for"):
+    with pytest.raises(ClusterUnusable, match=r"2 nodes, 4 CPUs, 0 GPUs .* 2 nodes, 1 CPU, 8 GPUs were asked for: add"):
         wait_for(Size(nodes=2, gpus=8), timeout_s=0.1)
 
 
@@ -117,6 +117,12 @@ def test_a_second_cluster_at_once_is_refused_and_the_first_stays(two_nodes: Size
 def test_only_a_named_head_is_an_address(address: str) -> None:
     with pytest.raises(ClusterUnusable, match="is not the host:port of a Ray head"), cluster(address):
         pass
+
+
+def test_more_nodes_than_a_cluster_of_our_own_can_have_are_refused_before_it_starts() -> None:
+    with pytest.raises(ClusterUnusable, match=r"^3 nodes, 1 CPU, 0 GPUs were asked for.*PRIVASIS_RAY_ADDRESS"):  # noqa: SIM117
+        with cluster(None, at_least=Size(nodes=3), timeout_s=0):
+            pass
 
 
 def test_an_address_where_nobody_answers_is_an_error_not_a_local_cluster() -> None:
