@@ -12,6 +12,8 @@ from infra.llm.prices import Price, list_price
 from infra.llm.shared_limit import SharedLimit
 from infra.llm.types import Backend, BackendGone, Embedder
 
+Address = Annotated[str, Field(pattern="^https?://")]  # without, the error comes late and blames the server
+
 
 class Endpoint(BaseModel):
     """A model behind the OpenAI protocol: ours on loopback or the cluster, or a paid one.
@@ -23,8 +25,12 @@ class Endpoint(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str = Field(min_length=1)
-    base_url: str | None = Field(default=None, description="ends in /v1; none means the SDK's default, OpenAI itself")
-    replicas: tuple[str, ...] = Field(default=(), description="further servers of the same model, addresses as above")
+    base_url: Address | None = Field(
+        default=None, description="ends in /v1; none means the SDK's default, OpenAI itself"
+    )
+    replicas: tuple[Address, ...] = Field(
+        default=(), description="further servers of the same model, addresses as above"
+    )
     roster: str | None = Field(
         default=None, description="the run's actor that knows which servers are up, in place of addresses and key"
     )

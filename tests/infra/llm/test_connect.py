@@ -28,6 +28,12 @@ def test_a_misspelt_field_is_an_error() -> None:
         Endpoint.model_validate({"model": "m", "max_inflight": 3})
 
 
+@pytest.mark.parametrize("wrong", [{"base_url": "10.0.0.1:8000/v1"}, {"replicas": ["10.0.0.2:8000/v1"]}])
+def test_an_address_without_a_protocol_is_refused_where_it_is_written(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="https"):
+        Endpoint.model_validate({"model": "m", **wrong})
+
+
 def test_the_kind_of_an_embedder_decides_its_fields() -> None:
     adapter: TypeAdapter[MiniLM | OpenAIEmbedding] = TypeAdapter(EmbedderConfig)
     assert adapter.validate_python({"kind": "minilm", "threads": 2}) == MiniLM(threads=2)
