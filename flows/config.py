@@ -1,7 +1,7 @@
 """A run as one TOML file: what to make, with which models, where to."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -181,6 +181,16 @@ def load_run(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
+        faults = list(_faults(error))
         source = "flags" if path is None else f"{path} with flags" if overrides else str(path)
         raise ConfigError(f"{source}: " + "; ".join(faults)) from error
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    """Say what is wrong where; not that a list is too short because an item of it is wrong."""
+    errors = error.errors(include_url=False)
+    for each in errors:
+        place = each["loc"]
+        inner = any(other["loc"][: len(place)] == place and other["loc"] != place for other in errors)
+        if not (each["type"] == "too_short" and inner):
+            yield f"{'.'.join(map(str, place))}: {each['msg']}"

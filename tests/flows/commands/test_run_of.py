@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
-from flows.config import DEFAULT_MIX, ConfigError, Embedded, Remote, RunConfig, Simulated
+from flows.config import DEFAULT_MIX, ConfigError, Embedded, Remote, RunConfig, Simulated, load_run
 
 FILE = """
 records = 30
@@ -177,3 +177,11 @@ def test_a_wrong_file_is_named_with_the_place_even_where_a_flag_goes_into_it(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml"):
         run_of(RunFlags(config=tmp_path / "gone.toml"))
+
+
+def test_a_wrong_value_of_a_model_is_told_once_and_no_list_of_models_is_said_to_be_empty() -> None:
+    wrong = {"kind": "openai", "model": "m", "base_url": "10.0.0.1:8000/v1"}
+    with pytest.raises(ConfigError, match=r"^flags: models\.0\.engine\.openai\.base_url: [^;]*$"):
+        load_run(None, {"models": [{"engine": wrong}]})
+    with pytest.raises(ConfigError, match=r"^flags: models: .*at least 1 item"):
+        load_run(None, {"models": []})
