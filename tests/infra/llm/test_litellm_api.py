@@ -9,6 +9,7 @@ from aiohttp import web
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from infra.llm.connect import Endpoint, connect
+from infra.llm.failures import NothingThere
 from infra.llm.litellm_api import LiteLLMBackend, load_litellm
 from infra.llm.types import BackendGone, BackendUnavailable, Message, Request, RequestRejected
 from infra.packages import PackageMissing
@@ -56,7 +57,7 @@ async def test_a_schema_reaches_the_server(simulator: Simulator) -> None:
     ("status", "error", "expected"),
     [
         (401, {"message": "Incorrect API key provided", "code": "invalid_api_key"}, BackendGone),
-        (404, {"message": "The model does not exist", "code": "model_not_found"}, BackendGone),
+        (404, {"message": "The model does not exist", "code": "model_not_found"}, NothingThere),
         (400, {"message": "maximum context length is 10 tokens", "code": "context_length_exceeded"}, RequestRejected),
         (429, {"message": "Rate limit reached", "code": "rate_limit_exceeded"}, BackendUnavailable),
         (503, {"message": "overloaded", "code": "x"}, BackendUnavailable),
