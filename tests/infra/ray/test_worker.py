@@ -46,7 +46,8 @@ def until(holds: Callable[[], object]) -> None:
 def pool(two_nodes: Size) -> Iterator[WorkerPool]:
     import ray
 
-    until(lambda: ray.available_resources().get("CPU") == 4)  # what an earlier test still holds would put both on one node
+    # What an earlier test still holds would put both on one node.
+    until(lambda: ray.available_resources().get("CPU") == 4)
     with start(workers=2) as running:
         yield running
 
