@@ -1,12 +1,9 @@
 """An evaluation as one HTML file: no script, no network; what a model wrote is escaped and can steer nothing."""
 
-import jinja2
-
 from tasks.evaluation.report import tables
 from tasks.evaluation.report.paper import PAPER
 from tasks.evaluation.report.view import KINDS, EvaluationView
-from tasks.report import formats
-from tasks.report.marks import visible
+from tasks.report.templating import page_templates
 
 
 def evaluation_page(view: EvaluationView) -> str:
@@ -21,23 +18,4 @@ def _places(view: EvaluationView) -> dict[str, str]:
     return {record.record_id: f"record-{number}" for number, record in enumerate(view.failed, 1)}
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("tasks.evaluation.report"), jinja2.PackageLoader("tasks.report")]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "count": formats.count,
-        "fixed": formats.fixed,
-        "percent": formats.percent,
-        "visible": visible,
-    }
-    return environment
-
-
-TEMPLATES = _environment()
+TEMPLATES = page_templates("tasks.evaluation.report")

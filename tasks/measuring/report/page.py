@@ -1,14 +1,13 @@
 """An attack as one HTML file: how many values are found, by number of continuations and by kind."""
 
-import jinja2
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from tasks.measuring.extraction.attack import ALL, ExtractionRate, ExtractionResult
-from tasks.report import formats
 from tasks.report.drawing import FAINT, GOOD, INK, OURS, PAPER, POOR, draw
 from tasks.report.marks import visible
+from tasks.report.templating import page_templates
 
 SIZE_IN = (9.5, 3.6)
 _COLORS = (OURS, PAPER, GOOD, POOR, FAINT)
@@ -67,23 +66,4 @@ def _line(axes: Axes, rates: list[ExtractionRate], field: str, place: int) -> No
         axes.fill_between(budgets, lows, highs, color=color, alpha=0.15, linewidth=0)
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("tasks.measuring.report"), jinja2.PackageLoader("tasks.report")]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "count": formats.count,
-        "fixed": formats.fixed,
-        "percent": formats.percent,
-        "visible": visible,
-    }
-    return environment
-
-
-_TEMPLATES = _environment()
+_TEMPLATES = page_templates("tasks.measuring.report")
