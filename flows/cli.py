@@ -14,6 +14,7 @@ from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.money_app import check_identities, cost
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
+from flows.commands.stack_app import down, ps, up
 from flows.commands.status_app import status as run_status
 from flows.commands.study.app import study_app
 from flows.commands.surprise.cli import surprise_app
@@ -26,7 +27,7 @@ IN_ORDER = (  # of the work, in `--help`
     *("synthesize", "preview", "estimate", "report", "compare", "check-identities"),
     *("sanitize", "split", "evaluate", "study", "export", "train"),
     *("clean", "serve", "surprise", "corpus"),
-    *("init", "doctor", "status", "batches", "cost", "shards"),
+    *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "shards"),
 )
 
 
@@ -82,6 +83,9 @@ app.add_typer(evaluate_app, name="evaluate", rich_help_panel=SANITIZING)
 app.add_typer(study_app, name="study", rich_help_panel=SANITIZING)
 app.add_typer(train_app, name="train", rich_help_panel=SANITIZING)
 app.command(rich_help_panel=SANITIZING)(split)
+app.command(rich_help_panel=RUNNING)(up)
+app.command(rich_help_panel=RUNNING)(ps)
+app.command(rich_help_panel=RUNNING)(down)
 app.command("status", rich_help_panel=RUNNING)(run_status)
 app.command(rich_help_panel=RUNNING)(cost)
 app.command(rich_help_panel=RECORDS)(check_identities)

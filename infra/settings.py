@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -14,6 +14,10 @@ class Settings(BaseSettings):
 
     cache: Path = Field(default=Path.home() / ".cache" / "privasis", description="assembled model files live here")
     ray_address: str | None = Field(default=None, description="an existing Ray cluster; none starts a local one")
+    home: Path = Field(
+        default=Path.home() / ".local" / "share" / "privasis", description="the local stack: database, secrets, logs"
+    )
+    database_url: SecretStr | None = Field(default=None, description="PostgreSQL for the stack's Prefect server")
     metrics_port: int = Field(default=0, ge=0, le=65535, description="where a run answers Prometheus; 0 takes any free")
 
 

@@ -21,6 +21,9 @@ from infra.shards.frames import JournalCorrupt
 from infra.shards.lease import LeaseCorrupt, LeaseHeld, LeaseLost
 from infra.shards.manifest import AlreadyCommitted, ManifestCorrupt
 from infra.shards.parquet import TableDamaged
+from infra.stack.control import PortTaken
+from infra.stack.folder import StackBusy
+from infra.stack.supervisor import StackFailed
 from tasks.report.marks import visible
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reference.steps import ModelChanged, ModelUnfit
@@ -65,8 +68,11 @@ _KINDS: dict[Code, tuple[type[Exception], ...]] = {
         ModelMissing,
         OSError,  # no room, no permission, no such file: what the system says names the place
         PackageMissing,
+        PortTaken,
         PrefectUnavailable,
         SimulatorFailed,
+        StackBusy,
+        StackFailed,
         VersionsDiffer,
         WorkerDied,
     ),

@@ -1,0 +1,167 @@
+"""The parts of a stack: how each is started, and how one knows that it is ready."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import psutil
+
+from infra.priority import give_way
+from infra.stack.config import LOOPBACK, StackConfig
+from infra.stack.environment import ray_environment, server_environment, worker_environment
+from infra.stack.folder import StackFolder
+from infra.stack.pools import LOCAL_POOL
+from infra.stack.prefect_api import ApiAway, ApiRefused, PrefectApi
+
+SERVER, RAY, WORKER = "server", "ray", "worker"
+OBJECT_STORE_BYTES = 200_000_000  # as in `infra.ray.cluster`: what travels is small
+
+
+@dataclass(frozen=True)
+class Part:
+    """One process that is started, watched and started again.
+
+    Attributes:
+        environment: the whole of it; secrets go here, never into the command.
+        is_ready: asked again and again after the start.
+        signals: how often it is told to end; Prefect's worker goes on with its runs until the second time.
+        grace_s: from each of them to the next, and to SIGKILL.
+        gives_way: to the runs and their models, where the cores are few.
+    """
+
+    name: str
+    address: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    folder: Path
+    log: Path
+    is_ready: Callable[[psutil.Process], bool]
+    grace_s: float
+    signals: int = 1
+    gives_way: bool = True
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it in a session of its own, so that Ctrl-C in a terminal is for the supervisor alone."""
+        descriptor = os.open(self.log, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "ab") as sink:
+            child = subprocess.Popen(
+                self.command,
+                env=self.environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                start_new_session=True,
+            )
+        if self.gives_way:
+            give_way(child.pid)
+        return child
+
+
+def parts_of(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> tuple[Part, ...]:
+    """Return the parts in the order in which they are started; each needs those before it."""
+    head = () if config.ray_address else (_ray(config, mark, inherited),)
+    return (_server(config, mark, inherited), *head, _worker(config, mark, inherited))
+
+
+def api_of(config: StackConfig) -> PrefectApi:
+    """Return the API of a stack's server."""
+    return PrefectApi(config.api_url, StackFolder(config.home).auth_string())
+
+
+def worker_name(config: StackConfig) -> str:
+    """Return what the worker is called in the dashboard."""
+    return f"privasis-{config.port}"
+
+
+def _server(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Part:
+    app = ("--factory", "prefect.server.api.server:create_app")
+    listens = ("--host", LOOPBACK, "--port", str(config.port))
+    # Somebody's browser may hold a connection: it is not waited for.
+    ends = ("--timeout-graceful-shutdown", "3", "--timeout-keep-alive", "5")
+    return Part(
+        name=SERVER,
+        address=config.url,
+        command=(sys.executable, "-m", "uvicorn", *app, *listens, *ends, "--log-level", "warning"),
+        environment=server_environment(config, mark, inherited),
+        folder=config.home,
+        log=StackFolder(config.home).logs / "server.log",
+        is_ready=lambda _: api_of(config).is_up(),
+        grace_s=15,
+    )
+
+
+def _ray(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Part:
+    ports = {
+        "--port": config.ray_port,
+        "--dashboard-port": config.ray_dashboard_port,
+        "--ray-client-server-port": _free_port(),  # cannot be left out, and its default is everybody's
+        "--dashboard-agent-listen-port": _free_port(),
+    }
+    chosen = ["--min-worker-port", "0", "--max-worker-port", "0"]  # any that are free, not a fixed range
+    chosen += [text for name, port in ports.items() for text in (name, str(port))]
+    size = () if config.cpus is None else ("--num-cpus", str(config.cpus))
+    return Part(
+        name=RAY,
+        address=config.ray_head,
+        command=(
+            *(sys.executable, "-c", "from ray.scripts.scripts import main; main()"),
+            *("start", "--head", "--block", "--disable-usage-stats", "--include-dashboard", "true"),
+            *("--node-ip-address", LOOPBACK, "--dashboard-host", LOOPBACK, *chosen, *size),
+            *("--object-store-memory", str(OBJECT_STORE_BYTES)),
+        ),
+        environment=ray_environment(config, mark, inherited),
+        folder=config.home,
+        log=StackFolder(config.home).logs / "ray.log",
+        is_ready=lambda _: _listens(config.ray_port) and _listens(config.ray_dashboard_port),
+        grace_s=15,
+    )
+
+
+def _worker(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Part:
+    name = worker_name(config)
+    pool = ("--pool", LOCAL_POOL, "--type", "process", "--no-create-pool-if-not-found")
+    return Part(
+        name=WORKER,
+        address=f"pool {LOCAL_POOL}",
+        command=(
+            *(sys.executable, "-m", "prefect", "--no-prompt", "worker", "start"),
+            *("--name", name, *pool, "--limit", str(config.runs_at_once)),
+        ),
+        environment=worker_environment(config, mark, inherited),
+        folder=config.project,
+        log=StackFolder(config.home).logs / "worker.log",
+        is_ready=lambda process: _polls(api_of(config), name, process),
+        grace_s=5,
+        signals=2,
+        gives_way=False,
+    )
+
+
+def _polls(api: PrefectApi, name: str, process: psutil.Process) -> bool:
+    try:
+        workers = api.post(f"/work_pools/{LOCAL_POOL}/workers/filter", {})
+        started = process.create_time()
+    except (ApiAway, ApiRefused, psutil.NoSuchProcess):
+        return False
+    beats = [each["last_heartbeat_time"] for each in workers if each["name"] == name and each["last_heartbeat_time"]]
+    return any(datetime.fromisoformat(beat).timestamp() > started for beat in beats)
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection((LOOPBACK, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _free_port() -> int:
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
