@@ -40,6 +40,7 @@ class Useful(_Part):
     """How well the model does what it was trained for."""
 
     gold_nll: float = Field(description="mean over gold answers, in nats a token")
+    gold_left_out: int = Field(default=0, description="gold answers too long for the model, in no mean")
     passed: Mapping[int, float] = Field(description="k to pass@k, a share of one")
     endings: Mapping[str, int] = Field(description="how all answers ended when they were run")
 
@@ -127,10 +128,11 @@ def extracted_of(result: ExtractionResult) -> tuple[Extracted, ...]:
     )
 
 
-def useful_of(gold: GoldResult, passing: Passing) -> Useful:
-    """Keep the figures of utility."""
+def useful_of(gold: GoldResult, passing: Passing, *, left_out: int) -> Useful:
+    """Keep the figures of utility; ``left_out`` gold answers were too long for the model."""
     passed = {rate.k: rate.first.value for rate in passing.rates if rate.first.value is not None}
-    return Useful(gold_nll=gold.mean_nll, passed=passed, endings={str(end): n for end, n in passing.endings.items()})
+    endings = {str(end): n for end, n in passing.endings.items()}
+    return Useful(gold_nll=gold.mean_nll, gold_left_out=left_out, passed=passed, endings=endings)
 
 
 def displayed_of(display: Display) -> Displayed:

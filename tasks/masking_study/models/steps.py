@@ -1,5 +1,6 @@
 """One model of the study at its edge: trained, attacked and measured, from where an earlier call was stopped."""
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -102,6 +103,7 @@ def run_cell(job: CellJob) -> CellResult:
         TrainingStopped: a loss or a gradient was no number.
         OutputTaken: another process is at it.
         SandboxUnavailable: this system cannot confine programs.
+        ValueError: no gold answer fits into the model's window.
     """
     if (held := job.found()) is not None:
         return held
@@ -186,10 +188,13 @@ class _Model:
         asked = self.job.scale.measuring
         limits = Limits(wall_s=asked.run_s, cpu_s=asked.run_s)
         judged = judge_answers(self.output, answers, questions, limits, usable_cores())
-        chats = Answers(self.lm.tokenizer, context_tokens(self.lm))
+        chats, window = Answers(self.lm.tokenizer, sys.maxsize), context_tokens(self.lm)
         examples = [chat_example(chats, *row) for row in read_gold_chats(self.job.corpus)]
-        gold = gold_result(measure_gold(self.output, self.lm.model, self.lm.name, examples))
-        return useful_of(gold, passing(judged, asked.answers.samples))
+        fitting = [each for each in examples if each.ids.size <= window]  # the others are counted
+        if not fitting:
+            raise ValueError(f"{self.lm.name}: its window of {window} tokens holds none of the gold answers")
+        gold = gold_result(measure_gold(self.output, self.lm.model, self.lm.name, fitting))
+        return useful_of(gold, passing(judged, asked.answers.samples), left_out=len(examples) - len(fitting))
 
     def displayed(self, questions: Sequence[Question], answers: Drawn) -> Displayed:
         asked = {question.id for question in questions}

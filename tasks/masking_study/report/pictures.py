@@ -33,7 +33,7 @@ def tradeoff(rows: Sequence[MethodRow], leak: str) -> bytes:
             x, y = row.mean(lambda each: -gold_nll(each)), row.mean(privacy)
             if x is not None and y is not None:
                 _point(axes, row, x, y)
-                axes.annotate(row.name, (x.value, y.value), (4, 4), textcoords="offset points", fontsize=7, color=INK)
+                _name(axes, row, x, y)
         axes.set_xlabel("log likelihood of gold answers, nats a token (right is better)")
         axes.set_ylabel(f"{leak}, % (low is better)")
         axes.set_ylim(bottom=-3)
@@ -79,6 +79,14 @@ def _point(axes: Axes, row: MethodRow, x: Mean, y: Mean) -> None:
         x.value, y.value, yerr=y.standard_error, xerr=x.standard_error, fmt=shape, color=color, markersize=6,
         elinewidth=1, label=label,
     )  # fmt: skip
+
+
+def _name(axes: Axes, row: MethodRow, x: Mean, y: Mean) -> None:
+    """Write a method's name beside its point: those of Surprise Masking on the left, where the oracle is not."""
+    side, aligned = (-6, "right") if row.method.masking.startswith("SM") else (6, "left")
+    axes.annotate(
+        row.name, (x.value, y.value), (side, 3), textcoords="offset points", ha=aligned, fontsize=7, color=INK
+    )
 
 
 def _legend(axes: Axes) -> None:

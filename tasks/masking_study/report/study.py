@@ -1,7 +1,7 @@
 """A study as Markdown, JSON and pictures, from whatever models are done."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -129,10 +129,16 @@ def _made(study: Study, paper: Paper) -> str:
         f"- Gold answers by token counts alone: {setup.yardsticks.unigram:.3f} nats a token; by chance"
         f" {setup.yardsticks.uniform:.3f}.",
         f"- The paper: {paper.source}.{f' In words: {paper.others}.' if paper.others else ''}",
+        *_left_out(study.results),
         *(f"- No {name}: {reason}" for name, reason in setup.missing.items()),
         *([] if setup.has_filter else ["- No OpenAI Privacy Filter: its weights were not at hand (`--opf`)."]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _left_out(results: Sequence[CellResult]) -> list[str]:
+    most = max((each.useful.gold_left_out for each in results), default=0)
+    return [f"- Gold answers too long for the model's window, in no mean: {most:,}."] if most else []
 
 
 def _found(found: list[Finding]) -> str:
