@@ -34,10 +34,15 @@ def register(api: PrefectApi, config: StackConfig, environment: dict[str, str], 
     except (ApiAway, ApiRefused) as error:
         raise RegistrationFailed(f"the Prefect server does not take our pools or automations: {error}") from error
     if config.deployments is not None:
-        _deploy(config.deployments, config.project, environment, log)
+        deploy(config.deployments, config.project, environment, log)
 
 
-def _deploy(file: Path, project: Path, environment: dict[str, str], log: Path) -> None:
+def deploy(file: Path, project: Path, environment: dict[str, str], log: Path) -> None:
+    """Run ``prefect deploy --all`` for ``file`` in ``project``, and write what it prints to ``log``.
+
+    Raises:
+        RegistrationFailed: it ends with an error, or not in time.
+    """
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(file)]
     with log.open("wb") as sink:
         try:
