@@ -1,6 +1,6 @@
 """``python -m infra.stack.container PART``: one part of a stack a container, with the settings of ``privasis up``.
 
-A container file, ``deploy/compose`` and the chart in ``deploy/k8s`` say where the parts are; how each runs is said once,
+``deploy/compose`` and the chart in ``deploy/k8s`` say where the parts are; how each runs is said once,
 in ``infra.stack.environment``. What the container's own environment sets goes first.
 """
 
@@ -31,7 +31,7 @@ def server_command(port: int) -> list[str]:
     """Return the Prefect server's; it listens at every address of its container."""
     app = ["--factory", "prefect.server.api.server:create_app", "--log-level", "warning"]
     ends = ["--timeout-graceful-shutdown", "3", "--timeout-keep-alive", "5"]
-    return [sys.executable, "-m", "uvicorn", *app, "--host", "0.0.0.0", "--port", str(port), *ends]  # noqa: S104
+    return [sys.executable, "-m", "uvicorn", *app, "--host", "0.0.0.0", "--port", str(port), *ends]
 
 
 def worker_command(pool: str, kind: str, runs: int) -> list[str]:
