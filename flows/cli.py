@@ -12,6 +12,7 @@ from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.money_app import check_identities, cost
+from flows.commands.review.app import review_app
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
 from flows.commands.stack_app import down, ps, up
@@ -24,7 +25,7 @@ OURS = ("flows", "tasks", "infra")
 
 
 IN_ORDER = (  # of the work, in `--help`
-    *("synthesize", "preview", "estimate", "report", "compare", "check-identities"),
+    *("synthesize", "preview", "estimate", "report", "compare", "review", "check-identities"),
     *("sanitize", "split", "evaluate", "study", "export", "train"),
     *("clean", "serve", "surprise", "corpus"),
     *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "shards"),
@@ -77,6 +78,7 @@ app = Typer(
 RECORDS, SANITIZING, SURPRISE, RUNNING = "Records", "Sanitizing", "Texts of your own", "Running it"  # in `--help`
 shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
 app.add_typer(shards_app, name="shards", rich_help_panel=RUNNING)
+app.add_typer(review_app, name="review", rich_help_panel=RECORDS)
 app.add_typer(surprise_app, name="surprise", rich_help_panel=SURPRISE)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=SURPRISE)
 app.add_typer(evaluate_app, name="evaluate", rich_help_panel=SANITIZING)

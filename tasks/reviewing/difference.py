@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-from scipy.stats import fisher_exact
-
 from tasks.measuring.proportions import Proportion
 
 
@@ -39,7 +37,18 @@ def difference(first: Proportion, second: Proportion) -> Difference:
                 value=gap,
                 low=gap - math.hypot(p1 - l1, u2 - p2),
                 high=gap + math.hypot(u1 - p1, p2 - l2),
-                p=float(fisher_exact([[n1, of1 - n1], [n2, of2 - n2]]).pvalue),
+                p=fisher_p(n1, of1, n2, of2),
             )
         case _:
             return Difference(None, None, None, None)
+
+
+def fisher_p(count: int, of: int, other_count: int, other_of: int) -> float:
+    """Return the two-sided p of Fisher's exact test: the chance of a table as unlikely as this, its margins given.
+
+    Whole numbers throughout, so that tables that are equally unlikely are seen to be.
+    """
+    hits = count + other_count
+    ways = [math.comb(of, k) * math.comb(other_of, hits - k) for k in range(max(0, hits - other_of), min(of, hits) + 1)]
+    seen = math.comb(of, count) * math.comb(other_of, other_count)
+    return sum(each for each in ways if each <= seen) / math.comb(of + other_of, hits)

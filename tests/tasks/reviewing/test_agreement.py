@@ -5,11 +5,12 @@ import warnings
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 from sklearn.metrics import cohen_kappa_score
 
 from tasks.measuring.proportions import Proportion
 from tasks.reviewing.agreement import agreement, cohen_kappa, krippendorff_alpha
-from tasks.reviewing.difference import difference
+from tasks.reviewing.difference import difference, fisher_p
 from tasks.reviewing.paper import PAPER
 
 
@@ -102,6 +103,12 @@ def test_the_interval_of_a_difference_is_newcombes(
 def test_p_is_fishers_of_the_tea() -> None:
     found = difference(Proportion.counted(3, 4), Proportion.counted(1, 4))
     assert found.p == pytest.approx(34 / 70)  # 2 (16 + 1) of the 70 ways to choose four cups of eight
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_p_is_that_of_scipy(yes: int, no: int, other_yes: int, other_no: int) -> None:
+    theirs = float(fisher_exact([[yes, no], [other_yes, other_no]]).pvalue)
+    assert fisher_p(yes, yes + no, other_yes, other_yes + other_no) == pytest.approx(theirs)
 
 
 def test_of_nothing_there_is_no_difference() -> None:
