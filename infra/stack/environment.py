@@ -68,7 +68,7 @@ def server_environment(config: StackConfig, mark: str, inherited: Mapping[str, s
 
 def ray_environment(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> dict[str, str]:
     """Return the whole environment of the Ray head."""
-    return _base(config, mark, inherited) | LOCAL_ENVIRONMENT | _ray_token(config) | {"RAY_USAGE_STATS_ENABLED": "0"}
+    return _base(config, mark, inherited) | _ray(config) | {"RAY_USAGE_STATS_ENABLED": "0"}
 
 
 def client_environment(config: StackConfig) -> dict[str, str]:
@@ -76,7 +76,7 @@ def client_environment(config: StackConfig) -> dict[str, str]:
     return (
         {"PREFECT_API_URL": config.api_url, "PREFECT_API_AUTH_STRING": StackFolder(config.home).auth_string()}
         | {"PRIVASIS_RAY_ADDRESS": config.ray_head}
-        | _ray_token(config)
+        | _ray(config)
     )
 
 
@@ -94,7 +94,7 @@ def exports(config: StackConfig) -> str:
         f"export PRIVASIS_RAY_ADDRESS={config.ray_head}",
     ]
     if config.ray_address is None:
-        lines += [f"export {name}={_quoted(value)}" for name, value in _ray_token(config).items()]
+        lines += [f"export {name}={_quoted(value)}" for name, value in _ray(config).items()]
     return "\n".join(lines)
 
 
@@ -126,10 +126,11 @@ def _base(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> dict[
     }
 
 
-def _ray_token(config: StackConfig) -> dict[str, str]:
+def _ray(config: StackConfig) -> dict[str, str]:
     if config.ray_address is not None:  # a cluster of somebody else: its token is in our environment, or there is none
-        return {name: os.environ[name] for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH") if name in os.environ}
-    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(StackFolder(config.home).ray_token)}
+        return {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
+    # All of it is needed by those who attach, too: else Ray looks for a head on loopback at the outer address.
+    return LOCAL_ENVIRONMENT | {"RAY_AUTH_TOKEN_PATH": str(StackFolder(config.home).ray_token)}
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,10 @@
-"""Flow runs that the server believes to be under way, and whose process is gone with the worker that had started it.
+"""Flow runs that do not end by themselves any more: their process is gone, or the stack goes down.
 
-The heartbeats of runs tell the same, minutes later, wherever they run; here, on the machine itself, one can look.
+That a process is gone, the heartbeats of runs tell as well, minutes later, wherever they run; here, on the machine
+itself, one can look. What has crashed is picked up again: what is finished is not made again, so that costs little.
 """
+
+from datetime import UTC, datetime, timedelta
 
 import psutil
 
@@ -10,9 +13,12 @@ from infra.stack.processes import environment_of
 
 FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # what Prefect starts the process of a run with
 
-# A run that never began is simply due again: an automation picks up those that did.
+# A run that never began is simply due again; one that did is picked up as one that crashed.
 _BECOMES = {"RUNNING": "CRASHED", "PENDING": "SCHEDULED", "CANCELLING": "CANCELLED"}
 UNDER_WAY = tuple(_BECOMES)
+ATTEMPTS = 3
+SETTLED = timedelta(seconds=30)  # what a run has said at its end has reached the server by then
+RECENT = timedelta(minutes=10)  # older ones were seen, and left, by whoever looked after them then
 
 
 def settle_lost_runs(api: PrefectApi, pool: str) -> int:
@@ -49,3 +55,46 @@ def cancel_runs(api: PrefectApi, pool: str) -> int:
         if run["state_type"] != "CANCELLING":
             api.set_state(run["id"], "CANCELLING", "The stack goes down: retry the run when it is up again.")
     return len(runs)
+
+
+def pick_up_crashed(api: PrefectApi) -> int:
+    """Schedule the runs of deployments that crashed a short while ago, and return how many; each at most twice.
+
+    One that crashed while it was being cancelled is told to be cancelled.
+
+    Raises:
+        ApiAway: no server answers.
+        ApiRefused: it answers with an error.
+    """
+    picked = 0
+    for run in api.crashed(since=datetime.now(UTC) - RECENT):
+        if _was_being_cancelled(api, run["id"]):
+            api.set_state(run["id"], "CANCELLED", "It was being cancelled when it crashed.", force=True)
+        elif run["deployment_id"] is not None and run["run_count"] < ATTEMPTS:
+            message = f"Attempt {run['run_count']} of {ATTEMPTS} crashed: what is finished is not made again."
+            api.set_state(run["id"], "SCHEDULED", message, name="AwaitingRetry", force=True)
+            picked += 1
+    return picked
+
+
+def settle_task_runs(api: PrefectApi) -> int:
+    """Close the task runs of which nobody says any more that they ended, and return how many.
+
+    They tell their states by events; what the server had not written down when it was killed is lost, and so is what a
+    killed process had not said. Their flow run, which has ended, tells how it went.
+
+    Raises:
+        ApiAway: no server answers.
+        ApiRefused: it answers with an error.
+    """
+    lost = api.open_task_runs(ended_before=datetime.now(UTC) - SETTLED)
+    for task_run in lost:
+        state = {"type": "CRASHED", "name": "Crashed", "message": "Nobody told how it ended; its flow run has."}
+        api.post(f"/task_runs/{task_run['id']}/set_state", {"state": state, "force": True})
+    return len(lost)
+
+
+def _was_being_cancelled(api: PrefectApi, flow_run: str) -> bool:
+    states = [state["type"] for state in api.get(f"/flow_run_states/?flow_run_id={flow_run}")]  # the oldest first
+    last_attempt = states[len(states) - 1 - states[::-1].index("RUNNING") :] if "RUNNING" in states else states
+    return "CANCELLING" in last_attempt

@@ -6,6 +6,7 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 _TIMEOUT_S = 10.0
@@ -64,20 +65,36 @@ class PrefectApi:
 
     def flow_runs(self, pool: str, states: tuple[str, ...]) -> list[dict[str, Any]]:
         """Return the flow runs of a work pool whose state has one of these types, the oldest first."""
+        return self._runs(
+            {"flow_runs": {"state": {"type": {"any_": list(states)}}}, "work_pools": {"name": {"any_": [pool]}}}
+        )
+
+    def crashed(self, since: datetime) -> list[dict[str, Any]]:
+        """Return the flow runs that crashed after ``since``, the oldest first."""
+        recent = {"state": {"type": {"any_": ["CRASHED"]}}, "end_time": {"after_": since.isoformat()}}
+        return self._runs({"flow_runs": recent})
+
+    def open_task_runs(self, ended_before: datetime) -> list[dict[str, Any]]:
+        """Return task runs (some, if they are many) that have not ended, of flow runs that had by then."""
+        ended = {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]}}
         asked = {
-            "flow_runs": {"state": {"type": {"any_": list(states)}}},
-            "work_pools": {"name": {"any_": [pool]}},
-            "sort": "START_TIME_ASC",
+            "task_runs": {"state": {"type": {"any_": ["PENDING", "RUNNING"]}}},
+            "flow_runs": {"state": ended, "end_time": {"before_": ended_before.isoformat()}},
             "limit": _PAGE,
         }
+        found: list[dict[str, Any]] = self.post("/task_runs/filter", asked)
+        return found
+
+    def _runs(self, asked: dict[str, Any]) -> list[dict[str, Any]]:
+        asked = asked | {"sort": "START_TIME_ASC", "limit": _PAGE}
         found: list[dict[str, Any]] = []
         while page := self.post("/flow_runs/filter", asked | {"offset": len(found)}):
             found += page
         return found
 
-    def set_state(self, flow_run: str, kind: str, message: str, *, force: bool = False) -> str:
+    def set_state(self, flow_run: str, kind: str, message: str, *, name: str | None = None, force: bool = False) -> str:
         """Ask for a state of a flow run, and return what the server made of it: ACCEPT, REJECT, WAIT or ABORT."""
-        state = {"type": kind, "name": kind.title(), "message": message}
+        state = {"type": kind, "name": name or kind.title(), "message": message}
         answer = self.post(f"/flow_runs/{flow_run}/set_state", {"state": state, "force": force})
         return str(answer["status"])
 

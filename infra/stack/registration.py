@@ -1,4 +1,4 @@
-"""What a server has to know before the first run: pools, automations, deployments."""
+"""What a server has to know before the first run: pools, the automation, deployments."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ class RegistrationFailed(Exception):
 
 
 def register(api: PrefectApi, config: StackConfig, environment: dict[str, str], log: Path) -> None:
-    """Make pools and automations, and deploy what the project's file names, as ``prefect deploy --all`` does.
+    """Make pools and the automation, and deploy what the project's file names, as ``prefect deploy --all`` does.
 
     Args:
         api: of the stack's server.
@@ -32,7 +32,7 @@ def register(api: PrefectApi, config: StackConfig, environment: dict[str, str], 
         make_pools(api, config.project / "deploy" / "work-pools")
         register_automations(api)
     except (ApiAway, ApiRefused) as error:
-        raise RegistrationFailed(f"the Prefect server does not take our pools or automations: {error}") from error
+        raise RegistrationFailed(f"the Prefect server does not take our pools or our automation: {error}") from error
     if config.deployments is not None:
         deploy(config.deployments, config.project, environment, log)
 

@@ -12,7 +12,7 @@ import psutil
 from infra.stack.config import StackConfig
 from infra.stack.folder import StackFolder
 from infra.stack.logs import cut_logs
-from infra.stack.lost_runs import cancel_runs, settle_lost_runs
+from infra.stack.lost_runs import cancel_runs, pick_up_crashed, settle_lost_runs, settle_task_runs
 from infra.stack.parts import SERVER, WORKER, api_of, parts_of
 from infra.stack.pools import LOCAL_POOL
 from infra.stack.prefect_api import ApiAway, ApiRefused
@@ -23,6 +23,7 @@ from infra.stack.watched import Watched
 
 LOOK_S = 0.5
 HEALTH_S = 5.0
+ROUND_S = 5.0
 SILENT_S = 60.0  # a server that does not answer for so long is started again
 CANCEL_WITHIN_S = 25.0  # of the 30 s in which `down` ends what runs
 ORPHAN_GRACE_S = 15.0  # a run without its worker: enough to say that it crashed
@@ -52,7 +53,7 @@ class Supervisor:
         self._phase = "starting"
         self._message = ""
         self._unsettled = True  # what an earlier stack of this folder left when the machine went down
-        self._health_at = self._healthy_at = self._logs_at = time.monotonic()
+        self._health_at = self._healthy_at = self._round_at = time.monotonic()
 
     def run(self) -> None:
         """Have the stack up until SIGTERM or Ctrl-C.
@@ -94,7 +95,7 @@ class Supervisor:
         if self._signal is not None:
             return
         worker = self._watched[WORKER]
-        self._say("registering pools, automations and deployments")
+        self._say("registering pools and deployments")
         register(self._api, self._config, dict(worker.part.environment), self._folder.logs / "deploy.log")
         self._settle()
         self._start(worker)
@@ -126,9 +127,10 @@ class Supervisor:
         for watched in self._watched.values():
             if watched.is_due and self._may_start(watched):
                 self._start(watched)
-        if time.monotonic() - self._logs_at > HEALTH_S:
-            self._logs_at = time.monotonic()
+        if time.monotonic() - self._round_at > ROUND_S:
+            self._round_at = time.monotonic()
             cut_logs(self._folder.logs)
+            self._look_after_runs()
 
     def _start(self, watched: Watched) -> None:
         self._say(f"{watched.part.name}: starting")
@@ -162,6 +164,17 @@ class Supervisor:
             self._say(f"the server does not take what became of lost runs: {error}")
         else:
             self._unsettled = False
+
+    def _look_after_runs(self) -> None:
+        if not self._watched[SERVER].is_ready:
+            return
+        try:
+            if picked := pick_up_crashed(self._api):
+                self._say(f"{picked} runs had crashed, and are picked up again")
+            if settled := settle_task_runs(self._api):
+                self._say(f"{settled} task runs had ended without a word, and are told to have crashed")
+        except (ApiAway, ApiRefused) as error:
+            self._say(f"runs cannot be looked after: {error}")
 
     def _check_server(self) -> None:
         server, now = self._watched[SERVER], time.monotonic()
