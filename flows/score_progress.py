@@ -13,6 +13,8 @@ from datetime import timedelta
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
+from flows.artifacts.progress import Progress as Told
+from flows.artifacts.progress import progress_told
 from flows.progress import EVERY_S, LOG_EVERY_S, Tally
 from infra.ray.worker import WorkerPool
 
@@ -51,9 +53,16 @@ def shown(pool: WorkerPool, total: int) -> Iterator[None]:
     ended = threading.Event()
     follow = _on_terminal if sys.stderr.isatty() else _in_log
     thread = threading.Thread(target=follow, args=(pool, total, ended), name="progress")
+    tally, pace = Tally(), Pace(total)
+
+    def read() -> Told:
+        rows, detail = pace.told(tally.update(pool.progress()), time.monotonic())
+        return Told(rows, total, detail)
+
     thread.start()
     try:
-        yield
+        with progress_told("scores", read):
+            yield
     finally:
         ended.set()
         thread.join()

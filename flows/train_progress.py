@@ -12,6 +12,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
+from flows.artifacts.progress import Progress as Told
+from flows.artifacts.progress import progress_told
 from flows.progress import EVERY_S, LOG_EVERY_S
 from tasks.training import losses
 
@@ -42,10 +44,16 @@ def shown(folder: Path, total: int) -> Iterator[None]:
     thread = threading.Thread(target=follow, args=(folder / losses.FILE, total, ended), name="progress")
     thread.start()
     try:
-        yield
+        with progress_told(folder.name, lambda: Told(*_steps(folder / losses.FILE, total))):
+            yield
     finally:
         ended.set()
         thread.join()
+
+
+def _steps(file: Path, total: int) -> tuple[int, int, str]:
+    steps, detail = told(losses.read(file), total)
+    return steps, total, detail
 
 
 def _on_terminal(file: Path, total: int, ended: threading.Event) -> None:

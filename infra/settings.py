@@ -21,6 +21,9 @@ class Settings(BaseSettings):
     metrics_port: int = Field(default=0, ge=0, le=65535, description="where a run answers Prometheus; 0 takes any free")
 
 
+    run_files: Path = Field(
+        default=Path("deploy/runs"), description="folder of the run files that deployments may name"
+    )
 @lru_cache(maxsize=1)
 def settings() -> Settings:
     """Return the settings, read once per process."""

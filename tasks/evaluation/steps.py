@@ -11,6 +11,7 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
+from infra.events import shard_committed
 
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
@@ -174,7 +175,10 @@ def cases_of(job: EvaluationJob, shard: ShardRange) -> list[Case]:
 )
 def evaluate_shard(shard: str, job: EvaluationJob, pool: WorkerPool) -> ShardReceipt:
     """Evaluate one shard of triplets on a worker and wait until it is committed."""
-    return pool.submit(shard, partial(make_evaluations, job, ShardRange.parse(shard)))
+    part = ShardRange.parse(shard)
+    receipt = pool.submit(shard, partial(make_evaluations, job, part))
+    shard_committed(job.store(), part)
+    return receipt
 
 
 async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: WorkerContext) -> ShardReceipt:

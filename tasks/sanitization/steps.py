@@ -9,6 +9,7 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
+from infra.events import shard_committed
 
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
@@ -101,7 +102,10 @@ def input_hashes(records: StageStore, shard: ShardRange) -> Mapping[str, str]:
 )
 def sanitize_shard(shard: str, job: SanitizationJob, pool: WorkerPool) -> ShardReceipt:
     """Sanitize one record shard on a worker and wait until it is committed."""
-    return pool.submit(shard, partial(make_triplets, job, ShardRange.parse(shard)))
+    part = ShardRange.parse(shard)
+    receipt = pool.submit(shard, partial(make_triplets, job, part))
+    shard_committed(job.store(), part)
+    return receipt
 
 
 async def make_triplets(job: SanitizationJob, shard: ShardRange, context: WorkerContext) -> ShardReceipt:

@@ -11,6 +11,7 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
+from infra.events import shard_committed
 
 from infra.llm.types import Usage
 from infra.ray.job import WorkerContext
@@ -109,7 +110,10 @@ def input_hashes(slices: Sequence[Slice]) -> Mapping[str, str]:
 )
 def score_shard(shard: str, slices: tuple[Slice, ...], job: ScoreJob, pool: WorkerPool) -> ScoreReceipt:
     """Score one shard on a worker and wait until it is committed."""
-    return pool.submit(shard, partial(make_scores, job, ShardRange.parse(shard), slices))
+    part = ShardRange.parse(shard)
+    receipt = pool.submit(shard, partial(make_scores, job, part, slices))
+    shard_committed(job.store(), part)
+    return receipt
 
 
 async def make_scores(

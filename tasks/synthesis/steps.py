@@ -11,6 +11,7 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
+from infra.events import shard_committed
 
 from infra.llm.connect import EmbedderConfig, OpenAIEmbedding, connect_embedder
 from infra.llm.types import Reply, Request
@@ -112,7 +113,10 @@ def reservoir(root: Path, dataset: str, seed: int) -> Reservoir:
 )
 def synthesize_shard(shard: str, job: SynthesisJob, pool: WorkerPool) -> ShardReceipt:
     """Make one shard on a worker and wait until it is committed."""
-    return pool.submit(shard, partial(make_shard, job, ShardRange.parse(shard)))
+    part = ShardRange.parse(shard)
+    receipt = pool.submit(shard, partial(make_shard, job, part))
+    shard_committed(job.store(), part)
+    return receipt
 
 
 async def make_shard(job: SynthesisJob, shard: ShardRange, context: WorkerContext) -> ShardReceipt:

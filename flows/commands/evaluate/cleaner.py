@@ -50,10 +50,10 @@ def run(
         sanitizer=sanitizer_named(config, flags, sanitizer),
         evaluator=model_named(config, flags, evaluator, "--evaluator"),
         second=model_named(config, flags, second, "--second-evaluator") if second else None,
-        only_tests=not everything and _is_split(config),
+        only_tests=not everything and is_split(config),
     )
     job = planned_evaluation(config, asked)
-    _check(config, job)
+    check_job(config, job)
     job.store().sweep()  # what killed runs have left, also where nothing is left to judge and the flow is not called
     planned = plan_evaluation(job, reprocess)
     if planned.todo:
@@ -71,8 +71,9 @@ def run(
         console.print(Text(line), soft_wrap=True)  # a path that is cut in two cannot be copied
 
 
-def _is_split(config: RunConfig) -> bool:
-    from tasks.evaluation.splits import read_splits
+def is_split(config: RunConfig) -> bool:
+    """Whether some triplets are set aside for tests; says so where none are."""
+    from tasks.evaluation.splitting.steps import read_splits
 
     if read_splits(config.root.resolve(), config.dataset) is not None:
         return True
@@ -80,7 +81,7 @@ def _is_split(config: RunConfig) -> bool:
     return False
 
 
-def _check(config: RunConfig, job: "EvaluationJob") -> None:
+def check_job(config: RunConfig, job: "EvaluationJob") -> None:
     """Make sure that there is something to judge, and that a file of outputs has it all.
 
     Raises:

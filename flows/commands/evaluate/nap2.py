@@ -24,7 +24,7 @@ from tasks.evaluation.report.paper import PAPER
 from tasks.report.marks import visible
 
 
-def run(flags: RunFlags, file: Path, columns: str | None, evaluator: str | None, *, as_json: bool) -> None:
+def run(flags: RunFlags, file: Path, columns: str | None, evaluator: str | None, *, as_json: bool) -> LeakRatio:
     """Judge the rewrites of ``file`` that are not judged yet, and show the leak ratio of all.
 
     Raises:
@@ -38,8 +38,9 @@ def run(flags: RunFlags, file: Path, columns: str | None, evaluator: str | None,
     ratio = _scored(config, file, named, model_named(config, flags, evaluator, "--evaluator"), rows)
     if as_json:
         sys.stdout.write(f"{json.dumps(asdict(ratio), indent=2, allow_nan=False)}\n")
-        return
-    Console().print(_table(file.name, ratio, len(rows)))
+    else:
+        Console().print(_table(file.name, ratio, len(rows)))
+    return ratio
 
 
 def columns_of(said: str | None) -> Columns:

@@ -12,6 +12,7 @@ from prefect.cache_policies import NO_CACHE
 from pydantic import BaseModel, ConfigDict, Field
 from tokenizers import Tokenizer
 
+from infra.events import shard_committed
 from infra.ray.versions import versions_here
 from infra.shards.manifest import ShardSummary
 from infra.shards.plan import plan
@@ -166,6 +167,7 @@ def write_shard(shard: str, job: MaskJob) -> MaskReceipt:
         notes = {"masked_tokens": _total(chosen, "masked_tokens"), "tokens": _total(chosen, "tokens")}
         _commit(target, part, {target.stage: table}, spec, inputs, notes)
     return MaskReceipt(
+        shard_committed(target, part)
         shard,
         chosen.num_rows,
         _total(chosen, "tokens"),

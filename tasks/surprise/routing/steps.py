@@ -15,6 +15,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
 
+from infra.events import shard_committed
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.versions import versions_here
@@ -192,7 +193,10 @@ def _documents(source: StageStore, shard: ShardRange) -> pa.Table:
 )
 def route_shard(shard: str, job: RouteJob, pool: WorkerPool) -> ShardReceipt:
     """Route one score shard on a worker and wait until it is committed."""
-    return pool.submit(shard, partial(make_routed, job, ShardRange.parse(shard)))
+    part = ShardRange.parse(shard)
+    receipt = pool.submit(shard, partial(make_routed, job, part))
+    shard_committed(job.store(), part)
+    return receipt
 
 
 async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) -> ShardReceipt:

@@ -1,0 +1,63 @@
+"""How a deployment's run of a stage ends: as the stage does, in one message, or as cancelled."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from prefect import Task
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Crashed
+
+from flows.artifacts.run import is_being_cancelled
+from flows.budget import BudgetSpent
+from flows.commands.errors import EXPECTED, RunFailed
+from flows.commands.failures import Failures
+from infra.ray.worker import JobStopped
+
+R = TypeVar("R")
+
+
+def carry_out(work: Callable[[], R], shard_task: Task[..., Any], shards: int) -> R | State[Any]:
+    """Do the work of a stage, and return what it returns, or the state that the run ends in when it was stopped.
+
+    A stage that runs on workers takes the signal that ends a process for itself, to drain in order: Prefect, which
+    knows of its own handler only, has to be told how the run ended.
+
+    Args:
+        work: calls the stage.
+        shard_task: the task that makes one shard.
+        shards: that are to be made.
+
+    Raises:
+        BudgetSpent: the run has cost what it may.
+        RunFailed: shards did not get done; the message has every reason once.
+    """
+    failures = Failures()
+    shard_task.on_failure(failures.note)
+    try:
+        return work()
+    except BudgetSpent:
+        raise
+    except EXPECTED as error:
+        if is_being_cancelled():
+            return Cancelled(message="Stopped in order: what is finished is kept, a new run goes on from there.")
+        told = failures.told(shards)
+        if isinstance(error, JobStopped) and _only_stopped(failures):
+            # Not the run's fault: as after a crash, whoever watches over the runs starts it again.
+            return Crashed(message=f"The process was told to end. {told or error}")
+        raise told or error from error
+
+
+def _only_stopped(failures: Failures) -> bool:
+    return all(isinstance(error, JobStopped) for error in failures.errors.values())
+
+
+def expect_some(shards: int, what: str) -> None:
+    """Refuse a run that has nothing to work on.
+
+    Raises:
+        RunFailed: so it is.
+    """
+    if not shards:
+        from flows.commands.errors import Code
+
+        raise RunFailed(what, Code.USAGE)
