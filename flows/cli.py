@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Exit, Option, Typer, echo
 from typer.core import TyperGroup
 
+from flows.commands.browse import browse
 from flows.commands.clean_app import clean, serve
 from flows.commands.corpus.app import corpus_app
 from flows.commands.evaluate.app import evaluate_app
@@ -25,7 +26,7 @@ OURS = ("flows", "tasks", "infra")
 
 
 IN_ORDER = (  # of the work, in `--help`
-    *("synthesize", "preview", "estimate", "report", "compare", "review", "check-identities"),
+    *("synthesize", "preview", "estimate", "report", "browse", "compare", "review", "check-identities"),
     *("sanitize", "split", "evaluate", "study", "export", "train"),
     *("clean", "serve", "surprise", "corpus"),
     *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "shards"),
@@ -90,6 +91,7 @@ app.command(rich_help_panel=RUNNING)(ps)
 app.command(rich_help_panel=RUNNING)(down)
 app.command("status", rich_help_panel=RUNNING)(run_status)
 app.command(rich_help_panel=RUNNING)(cost)
+app.command(rich_help_panel=RECORDS)(browse)
 app.command(rich_help_panel=RECORDS)(check_identities)
 app.command(rich_help_panel=SANITIZING)(export)
 app.command(rich_help_panel=SURPRISE)(clean)
@@ -127,6 +129,7 @@ def privasis(
     privasis synthesize -c run.toml        make the records; run it again to go on
     privasis status data/records --watch   how that goes, from another terminal
     privasis report data/records           what they are like
+    privasis browse data                   everything in a browser: records, shards, triplets, scores
     privasis sanitize -c run.toml          triplets: text, request, clean text
     privasis evaluate cleaner -c run.toml  what a sanitizer leaks and keeps
     privasis export data/records           chats to train on, with a data card

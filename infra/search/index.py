@@ -136,6 +136,11 @@ class SearchIndex:
             if known:
                 self._forget(known[0])
 
+    def by_id(self, row_id: str) -> int | None:
+        """Return the number of the row with this id."""
+        found = self._connection.execute("SELECT doc FROM row WHERE id = ?", (row_id,)).fetchone()
+        return None if found is None else int(found[0]) // _GENERATIONS
+
     def values(self, facet: str, most: int) -> list[Value]:
         """Return the most frequent values of a facet."""
         found = self._connection.execute(

@@ -38,11 +38,11 @@ class Access:
         """The cookie's name: of this token alone, for cookies of one host are shared by all its ports."""
         return f"privasis-{hashlib.sha256((self.token or '').encode()).hexdigest()[:12]}"
 
-    def address(self, host: str, port: int) -> str:
+    def address(self, host: str, port: int, page: str = "") -> str:
         """Return what to open in a browser, the token included."""
         shown = f"[{host}]" if ":" in host else host
         query = f"?{urlencode({'token': self.token})}" if self.token else ""
-        return f"http://{shown}:{port}/{query}"
+        return f"http://{shown}:{port}/{page}{query}"
 
     def knows_host(self, header: str | None) -> bool:
         """Tell whether a request was sent to a name that is ours; with a token any will do."""

@@ -14,7 +14,9 @@ from infra.web.access import Access
 GRACE_S = 2
 
 
-def serve_web(app: FastAPI, access: Access, host: str, port: int, *, doing: str, open_browser: bool) -> None:
+def serve_web(
+    app: FastAPI, access: Access, host: str, port: int, *, doing: str, open_browser: bool, page: str = ""
+) -> None:
     """Listen until SIGINT or SIGTERM, which is raised again when all is closed. Nothing of a request is logged.
 
     Args:
@@ -24,6 +26,7 @@ def serve_web(app: FastAPI, access: Access, host: str, port: int, *, doing: str,
         port: 0 takes a free one.
         doing: what the line says that tells the address, such as "Browsing data".
         open_browser: open the address in a person's browser.
+        page: where the address leads, without a slash before it.
 
     Raises:
         OSError: the address is taken, or not ours.
@@ -33,7 +36,7 @@ def serve_web(app: FastAPI, access: Access, host: str, port: int, *, doing: str,
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(128)
-        address = access.address(host, listening.getsockname()[1])
+        address = access.address(host, listening.getsockname()[1], page)
         sys.stderr.write(f"{doing} at {address} (Ctrl-C ends it)\n")
         sys.stderr.flush()
         config = uvicorn.Config(
