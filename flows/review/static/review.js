@@ -139,6 +139,7 @@ function count() {
   at("counted").textContent = `${judged} of ${entries.length} judged`;
   at("bar").max = entries.length;
   at("bar").value = judged;
+  at("done").hidden = judged < entries.length;
   at("open").disabled = judged === entries.length;
   [...at("map").children].forEach((button, index) => {
     const entry = entries[index];
@@ -219,6 +220,8 @@ async function begin() {
   try {
     const sheet = await store.sheet();
     entries = sheet.entries;
+    at("who").textContent = sheet.reviewer;
+    if (at("hand-in")) at("then").textContent = " Save the answers now and hand the file in.";
     document.title = `${sheet.reviewer} · ${document.title}`;
   } catch (error) {
     trouble(error instanceof Refused ? error.message : "The server does not answer: is it running? Load the page anew.");
