@@ -1,11 +1,11 @@
 """The pipeline itself judged at several chunk sizes (PV Figure 5), each in a data set of its own beside the records."""
 
-import os
 from collections.abc import Sequence
 
 from flows.config import RunConfig
 from flows.evaluate import Asked, evaluate, plan_evaluation, planned_evaluation, scores_of
 from flows.sanitize import plan_sanitization, sanitize
+from infra.shards import files
 from infra.shards.store import StageStore
 from tasks.evaluation.figures import Scores
 from tasks.synthesis.steps import records_store
@@ -20,7 +20,7 @@ def run_at(run: RunConfig, size: int) -> RunConfig:
 
 
 def link_records(run: RunConfig, at_size: RunConfig) -> None:
-    """Give the data set of a size the finished records of the run's, by hard links: they take no room.
+    """Give the data set of a size the finished records of the run's: here by hard links, which take no room.
 
     A shard that was made again since is linked again.
     """
@@ -32,10 +32,7 @@ def link_records(run: RunConfig, at_size: RunConfig) -> None:
                 continue
             target.manifest.remove(shard)
         for table in source.tables:
-            place = target.layout.data_file(table, shard)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.unlink(missing_ok=True)
-            os.link(source.layout.data_file(table, shard), place)
+            files.link(source.layout.data_file(table, shard), target.layout.data_file(table, shard))
         target.manifest.put(record)
 
 

@@ -12,6 +12,7 @@ from infra.engines.llama_cpp import LlamaCppConfig
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.vllm_server import VllmConfig
 from infra.llm.connect import Batching, Endpoint, MiniLM, OpenAIEmbedding
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from tasks.evaluation.config import EvaluationConfig
 from tasks.evaluation.splitting.assign import SplitConfig
@@ -118,7 +119,7 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     dataset: str = Field(default="records", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="name of the data set")
-    root: Path = Field(default=Path("data"), description="folder that holds the data sets")
+    root: Location = Field(default=Path("data"), description="folder that holds the data sets")
     first: int = Field(default=0, ge=0, description="first record of the run's population")
     records: int = Field(default=100, ge=1, le=100_000_000, strict=True, description="how many records from there on")
     seed: int = Field(default=1, ge=0, lt=2**63, description="another seed is another population")

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from prefect import flow, unmapped
 from prefect.futures import PrefectFutureList
@@ -21,6 +20,7 @@ from infra.ray.keeper import LocalKeeper
 from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
+from infra.shards.location import Location
 from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
@@ -33,7 +33,7 @@ from tasks.evaluation.choice import (
     ServedSanitizer,
 )
 from tasks.evaluation.figures import Scores, by_set
-from tasks.evaluation.splits import read_splits
+from tasks.evaluation.splitting.steps import read_splits
 from tasks.evaluation.steps import EvaluationJob, evaluate_shard, ids_to_judge, input_hashes
 from tasks.shards.steps import MixEntry, ShardReceipt
 
@@ -148,6 +148,6 @@ def _on_workers(run: RunConfig, job: EvaluationJob, planned: Plan) -> tuple[Shar
 SCORED = ("record_id", "domain", "failure", "second_evaluator", "targets", "retained")
 
 
-def scores_of(root: Path, dataset: str, store: StageStore) -> dict[str, Scores]:
+def scores_of(root: Location, dataset: str, store: StageStore) -> dict[str, Scores]:
     """Return the figures of an evaluation: of all its records, of the vanilla and of the hard test."""
     return by_set(store.read("evaluations", SCORED).to_pylist(), read_splits(root, dataset))

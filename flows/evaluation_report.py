@@ -2,14 +2,15 @@
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from flows.evaluate import scores_of
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.store import StageStore
 from tasks.evaluation.report.page import evaluation_page
 from tasks.evaluation.report.view import EvaluationView, failed_records
-from tasks.evaluation.splits import read_splits
+from tasks.evaluation.splitting.steps import read_splits
 from tasks.evaluation.steps import EvaluationJob
 from tasks.evaluation.store.steps import evaluations_of
 
@@ -19,8 +20,8 @@ class WrittenReport:
     """A report and where it is."""
 
     page: EvaluationView
-    html: Path
-    json: Path
+    html: Location
+    json: Location
 
 
 def write_report(job: EvaluationJob) -> WrittenReport:
@@ -32,8 +33,8 @@ def write_report(job: EvaluationJob) -> WrittenReport:
     view = _view(job)
     folder = job.store().layout.manifest.parents[2]  # <root>/<data set>/evaluations
     html, figures = folder / f"{job.name}.html", folder / f"{job.name}.json"
-    html.write_text(evaluation_page(view), encoding="utf-8")
-    figures.write_text(to_json(view), encoding="utf-8")
+    files.put(html, evaluation_page(view).encode())
+    files.put(figures, to_json(view).encode())
     return WrittenReport(view, html, figures)
 
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from infra.llm.types import Usage
+from infra.shards.location import Location
 from infra.shards.manifest import ShardRecord
 from infra.shards.store import StageStore
-from tasks.evaluation.splits import Split, read_splits
-from tasks.evaluation.splitting.steps import check_current, splits_store
+from tasks.evaluation.splits import Split
+from tasks.evaluation.splitting.steps import check_current, read_splits, splits_store
 from tasks.export.card import data_card
 from tasks.export.facts import Facts, Tally
 from tasks.export.rows import CHATS, COLUMNS, chats
@@ -35,7 +36,7 @@ class Exported:
     facts: Facts
 
 
-def export(root: Path, dataset: str, folder: Path) -> Exported:
+def export(root: Location, dataset: str, folder: Path) -> Exported:
     """Write the finished triplets of a data set to ``folder``, over what an earlier export has left there.
 
     The folder appears whole: until all is written, its content lies beside it.

@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.store import StageStore
 from tasks.report.examples import pick
 from tasks.report.figures import Summary
@@ -41,7 +42,7 @@ def examples_of(store: StageStore, table: str, most: int, *, by: str) -> list[di
     return []
 
 
-def write_page(store: StageStore, name: str, summary: Summary) -> Path:
+def write_page(store: StageStore, name: str, summary: Summary) -> Location:
     """Write the HTML report of ``store`` into its data set's folder and return where it is."""
     page = store.layout.manifest.parents[1] / PAGE
     html = report_page(
@@ -50,7 +51,7 @@ def write_page(store: StageStore, name: str, summary: Summary) -> Path:
         examples_of(store, "records", RECORDS_SHOWN, by="domain"),
         examples_of(store, "rejects", REJECTS_SHOWN, by="reason"),
     )
-    page.write_text(html, encoding="utf-8")
+    files.put(page, html.encode())
     return page
 
 

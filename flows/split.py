@@ -7,10 +7,9 @@ from flows.config import RunConfig
 from infra.shards.plan import Plan, PlannedShard, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
-from tasks.evaluation.splits import read_splits
 from tasks.evaluation.splitting.assign import SplitConfig
 from tasks.evaluation.splitting.statistics import COLUMNS, SplitStatistics, statistics
-from tasks.evaluation.splitting.steps import SplitJob, input_hashes, make_splits
+from tasks.evaluation.splitting.steps import SplitJob, input_hashes, make_splits, read_splits
 from tasks.evaluation.verdict import full_successes
 from tasks.sanitization.steps import triplets_store
 

@@ -1,19 +1,22 @@
 """The files in which runs say how they are: one a run, in the data set's folder, replaced every second."""
 
+import fnmatch
 import os
 from datetime import datetime
-from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from flows.config import ConfigError
 from infra.run_state import RunState
+from infra.shards import files
 from infra.shards.layout import Layout
+from infra.shards.location import Location, ObjectPath
 
 FOLDER = "status"
+EVERY_S, EVERY_S_IN_STORE = 1.0, 10.0
 _MOMENT, _ANY_MOMENT = "%Y%m%dT%H%M%S", "????????T??????"
-SILENT_S = 30.0  # without a word; it writes every second, unless all workers are slow to answer
+SILENT_S = 30.0  # without a word; it writes every second or ten, unless all workers are slow to answer
 
 Life = Literal[
     "runs",
@@ -27,34 +30,39 @@ class StatusUnreadable(ConfigError):
     """A file in which a run says how it is cannot be read."""
 
 
-def begin(layout: Layout, now: datetime) -> Path:
+def begin(layout: Layout, now: datetime) -> Location:
     """Clear away what ended runs of the stage have said, and return where this one says how it is."""
     folder = layout.manifest.parents[1] / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob(f"{layout.manifest.name}-{_ANY_MOMENT}-*.json"):
+    files.make_folder(folder)
+    for name in fnmatch.filter(files.names(folder), f"{layout.manifest.name}-{_ANY_MOMENT}-*.json"):
+        path = folder / name
         try:
             over = (state := _read(path)) is None or life_of(state, now) != "runs"
         except StatusUnreadable:  # of another version: nobody can read what it says
             over = True
         if over:
-            path.unlink(missing_ok=True)
+            files.delete(path)
     return folder / f"{layout.manifest.name}-{now.strftime(_MOMENT)}-{os.getpid()}.json"
 
 
-def write(path: Path, state: RunState) -> None:
+def every_s(path: Location) -> float:
+    """Return how often a run says there how it is: each time is a paid request where it is in an object store."""
+    return EVERY_S_IN_STORE if isinstance(path, ObjectPath) else EVERY_S
+
+
+def write(path: Location, state: RunState) -> None:
     """Replace the state at ``path`` at once; after a power cut it may be an older one."""
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(state.model_dump_json(), encoding="utf-8")
-    temporary.replace(path)
+    files.put(path, state.model_dump_json().encode(), durable=False)
 
 
-def read_all(folder: Path) -> list[tuple[Path, RunState]]:
+def read_all(folder: Location) -> list[tuple[Location, RunState]]:
     """Return what the runs of a data set have said last, the one that began last at the end.
 
     Raises:
         StatusUnreadable: a file is not what a run of this version writes.
     """
-    found = [(path, state) for path in folder.glob("*.json") if (state := _read(path)) is not None]
+    paths = [folder / name for name in files.names(folder) if name.endswith(".json")]
+    found = [(path, state) for path in paths if (state := _read(path)) is not None]
     return sorted(found, key=lambda each: each[1].began_at)
 
 
@@ -67,12 +75,11 @@ def life_of(state: RunState, now: datetime) -> Life:
     return "runs" if (now - state.written_at).total_seconds() < SILENT_S else "silent"
 
 
-def _read(path: Path) -> RunState | None:
+def _read(path: Location) -> RunState | None:
     """Return what one run has said; None if a run that begins in this moment has cleared it away."""
+    data = files.read(path)
     try:
-        return RunState.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
+        return None if data is None else RunState.model_validate_json(data)
     except ValidationError as error:
         raise StatusUnreadable(
             f"{path}: {error.error_count()} errors: delete it, it only tells how a run was"

@@ -14,6 +14,7 @@ from infra.ray.cluster import Size, cluster
 from infra.ray.keeper import LocalKeeper
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
+from infra.shards.location import Location
 from infra.shards.plan import Plan, Reprocess, plan
 from infra.shards.ranges import ShardRange
 from tasks.diversity.pool import Reservoir
@@ -33,7 +34,7 @@ class ScoreRun(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     dataset: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="name of the data set of scores")
-    root: Path = Field(default=Path("data"), description="folder that holds the data sets")
+    root: Location = Field(default=Path("data"), description="folder that holds the data sets")
     input: InputConfig
     model: ReferenceModel
     passes: tuple[Pass, ...] = Field(default=(PLAIN,), min_length=1)

@@ -15,6 +15,7 @@ from flows.commands.run_of import run_of
 from flows.config import Remote
 from infra.llm.batch_files import RemoteBatch
 from infra.llm.connect import Endpoint
+from infra.shards import files
 from infra.shards.ranges import ShardRange
 from tasks.report.formats import count
 from tasks.report.marks import visible
@@ -60,7 +61,7 @@ def sent(flags: RunFlags, *, cancel: bool) -> Iterator[Sent]:
         endpoint = Endpoint(**entry.engine.model_dump(exclude={"kind"}))
         for shard, _ in layout.open_journals():
             ledger = layout.batch_ledger(shard, endpoint.model)
-            for batch in asyncio.run(batches_of(endpoint, ledger, cancel=cancel)) if ledger.exists() else ():
+            for batch in asyncio.run(batches_of(endpoint, ledger, cancel=cancel)) if files.exists(ledger) else ():
                 yield Sent(shard, endpoint.model, batch)
 
 

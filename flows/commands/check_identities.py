@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from infra.llm.openai_responses import WebSearchModel
 from infra.llm.prices import cost
 from infra.llm.types import BackendUnavailable
 from infra.shards import files, parquet
+from infra.shards.location import Location
 from infra.shards.store import StageStore
 from tasks.identities.check import VERDICTS, IdentityCheck, check_identities, table_of
 from tasks.identities.prompts import IDENTITY
@@ -31,7 +31,7 @@ FILE = "identity_checks.parquet"
 MOST_LISTED = 20
 
 
-def run(folder: Path, endpoint: Endpoint, sample: int, seed: int) -> None:
+def run(folder: Location, endpoint: Endpoint, sample: int, seed: int) -> None:
     """Ask about a sample of the profiles in ``folder``, keep every verdict in a Parquet file, and show them.
 
     What the same model has been asked with the same prompt is not asked again: after an error, or with a larger
@@ -80,8 +80,8 @@ def sampled(store: StageStore, sample: int, seed: int) -> list[tuple[str, dict[s
     return [(row["record_id"], row["profile"]) for row in table.take(pa.array(order)).to_pylist()]
 
 
-def _rows_of(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
+def _rows_of(path: Location) -> list[dict[str, Any]]:
+    if not files.exists(path):
         return []
     rows: list[dict[str, Any]] = parquet.read(path, IDENTITY_CHECKS).to_pylist()
     return rows
@@ -91,7 +91,7 @@ def _is_of(row: dict[str, Any], endpoint: Endpoint) -> bool:
     return bool(row["model"] == endpoint.model and row["prompt_sha"] == IDENTITY.sha)
 
 
-def _print(rows: list[dict[str, Any]], path: Path) -> None:
+def _print(rows: list[dict[str, Any]], path: Location) -> None:
     console = Console()
     verdicts = Counter(row["verdict"] for row in rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=True)

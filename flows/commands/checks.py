@@ -1,6 +1,5 @@
 """What can be told to be wrong with a run before anything is started for it."""
 
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from flows.config import ConfigError, Embedded, LiteLLM, Remote, RunConfig, Simulated, Vllm
@@ -8,6 +7,8 @@ from infra.engines import models as gguf
 from infra.engines import vllm
 from infra.llm.connect import Endpoint, MiniLM, OpenAIEmbedding, api_key, connect, connect_embedder, price_of
 from infra.llm.types import BackendGone, BackendUnavailable
+from infra.shards import files
+from infra.shards.location import Location
 from tasks.synthesis.draws import draw
 from tasks.synthesis.options import OptionsError, language_named
 from tasks.synthesis.seeds import record_id
@@ -16,14 +17,14 @@ ANSWER_WITHIN_S = 20.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def make_home(folder: Path) -> None:
+def make_home(folder: Location) -> None:
     """Make the folder of a data set now: a place that cannot be written to is found before anything is paid.
 
     Raises:
         ConfigError: it cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        files.make_folder(folder)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be made ({error.strerror}): choose another place with --root") from error
 

@@ -10,12 +10,13 @@ from rich.text import Text
 from flows.commands.datasets import open_finished
 from flows.config import ConfigError
 from flows.report import summary_of
+from infra.shards.location import Location
 from tasks.report.compare import compare, to_json
 from tasks.report.page import comparison_page
 from tasks.report.terminal import render_compare
 
 
-def run(folders: list[Path], page: Path | None, as_json: bool) -> None:
+def run(folders: list[Location], page: Path | None, as_json: bool) -> None:
     """Compare the data sets in ``folders``, in the terminal or as JSON, and as a page where one is asked for.
 
     Raises:

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal, get_args
 
 from rich import box
@@ -17,6 +16,7 @@ from flows.commands.quiet import quiet_prefect
 from flows.commands.stages import stages_of
 from flows.commands.wording import counted
 from flows.config import ConfigError
+from infra.shards.location import Location
 from infra.shards.manifest import ShardRecord
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
@@ -62,7 +62,7 @@ class Line:
             self.cost_usd += spending.cost_usd
 
 
-def run(folders: list[Path], by: list[By], as_json: bool) -> None:
+def run(folders: list[Location], by: list[By], as_json: bool) -> None:
     """Show what the finished shards of all stages of ``folders``, evaluations among them, have cost.
 
     Raises:
@@ -101,7 +101,7 @@ def properties(listed: str) -> list[By]:
     return found
 
 
-def lines_of(folders: list[Path], by: list[By]) -> list[Line]:
+def lines_of(folders: list[Location], by: list[By]) -> list[Line]:
     """Sum up by the asked properties, in their order; the dearest first."""
     lines: dict[tuple[str, ...], Line] = {}
     for folder in folders:
@@ -112,7 +112,7 @@ def lines_of(folders: list[Path], by: list[By]) -> list[Line]:
     return sorted(lines.values(), key=lambda line: (-line.cost_usd, line.group))
 
 
-def unfinished(folder: Path) -> int:
+def unfinished(folder: Location) -> int:
     """Count the shards that have a journal and are not committed: what they cost is in no manifest yet."""
     return sum(
         shard not in store.manifest.shards() for store in stages_of(folder) for shard, _ in store.layout.open_journals()
@@ -139,7 +139,7 @@ def table_of(lines: list[Line], by: list[By]) -> Table:
     return table
 
 
-def _spending(folder: Path) -> Iterator[tuple[str, Spending]]:
+def _spending(folder: Location) -> Iterator[tuple[str, Spending]]:
     for store in stages_of(folder):
         for record in store.manifest.records().values():
             for spending in _lines(record):

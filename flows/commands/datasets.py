@@ -1,12 +1,12 @@
 """Data sets that a person names by their folder."""
 
-from pathlib import Path
-
 from flows.config import ConfigError
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.store import StageStore
 
 
-def open_records(folder: Path) -> StageStore:
+def open_records(folder: Location) -> StageStore:
     """Return the store of the records under ``folder``, which is ``<root>/<data set>``.
 
     Raises:
@@ -15,19 +15,19 @@ def open_records(folder: Path) -> StageStore:
     from tasks.synthesis.steps import records_store
 
     home = folder.resolve()
-    if not home.is_dir():
+    if not files.is_folder(home):
         raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
     try:
         store = records_store(home.parent, home.name)
     except ValueError as error:  # a name that no data set can have
         raise ConfigError(f"{folder}: not a data set: {error}") from error
     layout = store.layout
-    if not any(place.is_dir() for place in (layout.manifest, layout.journal, *layout.tables.values())):
+    if not any(files.is_folder(place) for place in (layout.manifest, layout.journal, *layout.tables.values())):
         raise ConfigError(f"{folder}: not a data set of records: there is no {layout.manifest}")
     return store
 
 
-def open_finished(folder: Path) -> StageStore:
+def open_finished(folder: Location) -> StageStore:
     """Return the store of the records under ``folder``, where some are finished.
 
     Raises:

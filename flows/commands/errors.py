@@ -21,6 +21,7 @@ from infra.shards.frames import JournalCorrupt
 from infra.shards.lease import LeaseCorrupt, LeaseHeld, LeaseLost
 from infra.shards.manifest import AlreadyCommitted, ManifestCorrupt
 from infra.shards.parquet import TableDamaged
+from infra.shards.s3 import StorageRefused, StorageUnavailable
 from infra.stack.control import PortTaken
 from infra.stack.folder import StackBusy
 from infra.stack.supervisor import StackFailed
@@ -71,6 +72,8 @@ _KINDS: dict[Code, tuple[type[Exception], ...]] = {
         PortTaken,
         PrefectUnavailable,
         SimulatorFailed,
+        StorageRefused,
+        StorageUnavailable,
         StackBusy,
         StackFailed,
         VersionsDiffer,

@@ -11,6 +11,7 @@ from flows.commands.datasets import open_records
 from flows.config import ConfigError
 from infra.hub import push as upload
 from infra.hub import token
+from infra.shards.location import Location, ObjectPath
 from tasks.export.facts import Facts
 from tasks.export.licences import common_licence
 from tasks.report.formats import count, fixed, percent
@@ -18,7 +19,7 @@ from tasks.report.formats import count, fixed, percent
 FOLDER = "export"
 
 
-def run(folder: Path, to: Path | None, push: str | None, public: bool) -> None:
+def run(folder: Location, to: Path | None, push: str | None, public: bool) -> None:
     """Export the data set in ``folder``, and upload what came of it if ``push`` names a repository.
 
     Raises:
@@ -31,8 +32,11 @@ def run(folder: Path, to: Path | None, push: str | None, public: bool) -> None:
     if push is not None:
         token()
     home = folder.resolve()
+    target = to or home / FOLDER
+    if isinstance(target, ObjectPath):
+        raise ConfigError(f"{folder}: say with --to in which folder of this machine the export shall be")
     try:
-        exported = export(home.parent, home.name, (to or home / FOLDER).resolve())
+        exported = export(home.parent, home.name, target.resolve())
     except (ValueError, FileExistsError) as error:
         raise ConfigError(str(error)) from error
     console = Console()
@@ -61,7 +65,7 @@ def _table(facts: Facts) -> Table:
     return table
 
 
-def _said(facts: Facts, folder: Path) -> list[str]:
+def _said(facts: Facts, folder: Location) -> list[str]:
     licence = common_licence({**facts.writers, **facts.sanitizers})
     lines = [f"{folder}: load_dataset({str(folder)!r}); the card says what is in it"]
     if facts.unverified:

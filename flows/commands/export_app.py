@@ -5,9 +5,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from flows.commands.places import HELP, Place, place
+
 
 def export(
-    folder: Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")],
+    folder: Annotated[Place, Argument(parser=place, metavar="DATASET_DIR", help=HELP)],
     to: Annotated[
         Path | None, Option("--to", metavar="DIR", help="Where to write; DATASET_DIR/export if not said.")
     ] = None,

@@ -27,6 +27,9 @@ from infra.packages import PackageMissing
 from infra.prefect_local import PrefectUnavailable, prefect_api
 from infra.ray.cluster import prepare_environment
 from infra.settings import settings
+from infra.shards import files
+from infra.shards.location import ObjectPath
+from infra.shards.s3 import StorageRefused, StorageUnavailable
 
 DISTRIBUTION = "privasis-factory"
 LEAST_PYTHON = (3, 11)
@@ -79,7 +82,12 @@ def findings(run: RunConfig) -> Iterator[Finding]:
             yield Finding("embedder", "ok", "vectors of the simulator")
     yield cores(1 if run.workers == "cluster" else run.workers)
     yield memory()
-    yield from (disk("disk for data", run.root), disk("disk for models", settings().cache))
+    if isinstance(run.root, ObjectPath):
+        yield store("object store for data", run.root)
+        yield disk("disk for journals", settings().scratch_folder)
+    else:
+        yield disk("disk for data", run.root)
+    yield disk("disk for models", settings().cache)
     yield gpu()
     yield ray()
     yield prefect()
@@ -210,6 +218,15 @@ def disk(name: str, folder: Path) -> Finding:
     if free < LEAST_DISK_BYTES:
         return Finding(name, "missing", detail, f"{LEAST_DISK_BYTES / GIB:.0f} GiB are wanted: make room")
     return Finding(name, "ok", detail)
+
+
+def store(name: str, root: ObjectPath) -> Finding:
+    """Write to an object store, and find out whether it keeps two writers apart."""
+    try:
+        files.make_folder(root)
+    except (PackageMissing, StorageRefused, StorageUnavailable) as error:
+        return Finding(name, "missing", str(error))
+    return Finding(name, "ok", f"{root} can be written to, and one of two writers at once is told so")
 
 
 def gpu() -> Finding:

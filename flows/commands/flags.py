@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from flows.commands.places import Place, place
+
 WHAT = "What to make"
 HOW = "How to make it"
 ABLATIONS = "Ablations"
@@ -23,7 +25,12 @@ class RunFlags:
         Option("--config", "-c", help="Run file (TOML), see `privasis init`; the flags below override it."),
     ] = None
     dataset: Annotated[str | None, Option(help="Name of the data set.", rich_help_panel=WHAT)] = None
-    root: Annotated[Path | None, Option(help="Folder of the data sets.", rich_help_panel=WHAT)] = None
+    root: Annotated[
+        Place | None,
+        Option(
+            parser=place, metavar="DIR", help="Folder of the data sets; or s3://BUCKET/PREFIX.", rich_help_panel=WHAT
+        ),
+    ] = None
     records: Annotated[int | None, Option("--records", "-n", min=1, help="Records.", rich_help_panel=WHAT)] = None
     first: Annotated[int | None, Option(min=0, help="First record of the population.", rich_help_panel=WHAT)] = None
     shards: Annotated[

@@ -1,12 +1,13 @@
 """How ``privasis cost`` and ``privasis check-identities`` are called."""
 
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-Folders = Annotated[list[Path], Argument(metavar="DATASET_DIR...", help="Folders of data sets: <root>/<name>.")]
-Folder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]
+from flows.commands.places import HELP, Place, place
+
+Folders = Annotated[list[Place], Argument(parser=place, metavar="DATASET_DIR...", help="Folders of data sets.")]
+Folder = Annotated[Place, Argument(parser=place, metavar="DATASET_DIR", help=HELP)]
 
 
 def cost(

@@ -2,17 +2,17 @@
 
 import shlex
 import sys
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from flows.commands.datasets import open_finished
 from flows.report import examples_of, summary_of, to_json, write_page
+from infra.shards.location import Location
 from tasks.report.terminal import render_record, render_summary
 
 
-def run(folder: Path, as_json: bool) -> None:
+def run(folder: Location, as_json: bool) -> None:
     """Show the data set in ``folder`` and write its page; as JSON, print its figures and write nothing.
 
     Raises:

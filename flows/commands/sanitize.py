@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -21,6 +20,8 @@ from flows.config import ConfigError, RunConfig
 from infra.llm.types import Usage
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.plan import Plan, Reprocess
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
@@ -82,17 +83,17 @@ def _run(config: RunConfig, reprocess: Reprocess, planned: Plan) -> "Sanitizatio
             raise failures.told(shards) or error from error
 
 
-def write_page(store: StageStore, name: str) -> Path:
+def write_page(store: StageStore, name: str) -> Location:
     """Write a page of a few triplets into the folder of their data set and return where it is."""
     from flows.report import examples_of
     from tasks.sanitization.page import triplets_page
 
     page = store.layout.manifest.parents[1] / PAGE
-    page.write_text(triplets_page(name, examples_of(store, "triplets", SHOWN, by="asked_length")), encoding="utf-8")
+    files.put(page, triplets_page(name, examples_of(store, "triplets", SHOWN, by="asked_length")).encode())
     return page
 
 
-def _print_next(config: RunConfig, page: Path) -> None:
+def _print_next(config: RunConfig, page: Location) -> None:
     console = Console()
     named = f"--root {shlex.quote(str(config.root))} --dataset {config.dataset}"
     for line in (

@@ -1,7 +1,6 @@
 """``privasis shards``: where the shards of a run stand, and whether a data set is what its manifest says."""
 
 from collections import Counter
-from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -15,6 +14,7 @@ from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.stages import stages_of
 from flows.commands.wording import counted
+from infra.shards.location import Location
 from infra.shards.plan import State
 from infra.shards.verify import verify
 from tasks.report.marks import visible
@@ -67,7 +67,7 @@ def status(flags: RunFlags) -> None:
         console.print(Text(f"and {len(rest) - MOST_LISTED:,} more"))
 
 
-def check(folder: Path) -> Code:
+def check(folder: Location) -> Code:
     """Read every file of every stage in ``folder`` again and print what is not as it should be.
 
     Raises:

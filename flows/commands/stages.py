@@ -1,28 +1,29 @@
 """Every stage that the folder of a data set holds."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pyarrow as pa
 
 from flows.config import ConfigError
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.store import StageStore
 
 Tables = Mapping[str, pa.Schema]
 
 
-def stages_of(folder: Path) -> list[StageStore]:
+def stages_of(folder: Location) -> list[StageStore]:
     """Return the store of each stage that has begun in ``folder``, which is ``<root>/<data set>``.
 
     Raises:
         ConfigError: there is no such folder, no data set in it, or a stage that this release does not know.
     """
     home = folder.resolve()
-    if not home.is_dir():
+    if not files.is_folder(home):
         raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
     known = _known()
     stores: list[StageStore] = []
-    tabled = {stage for stage, (tables, _) in known.items() if any((home / table).is_dir() for table in tables)}
+    tabled = {stage for stage, (tables, _) in known.items() if any(files.is_folder(home / table) for table in tables)}
     for stage in sorted(tabled.union(_begun(home))):
         if stage not in known:
             raise ConfigError(f"{folder}: stage {stage!r} is none of this release's: use the one that wrote it")
@@ -36,18 +37,18 @@ def stages_of(folder: Path) -> list[StageStore]:
     return stores + _evaluations(home)
 
 
-def _begun(home: Path) -> set[str]:
+def _begun(home: Location) -> set[str]:
     """Return the names of stages that have a manifest or a journal."""
     places = (home / "manifest", home / "journal")
-    return {stage.name for place in places if place.is_dir() for stage in place.iterdir() if stage.is_dir()}
+    return {stage for place in places for stage in files.folders(place)}
 
 
-def _evaluations(home: Path) -> list[StageStore]:
+def _evaluations(home: Location) -> list[StageStore]:
     """Return the evaluations, each of which has a folder of its own, like a data set."""
     from tasks.evaluation.store.steps import FOLDER, evaluations_store
 
     folder = home / FOLDER
-    names = sorted(each.name for each in folder.iterdir() if _begun(each)) if folder.is_dir() else []
+    names = [name for name in files.folders(folder) if _begun(folder / name)]
     return [evaluations_store(home.parent, home.name, name) for name in names]
 
 

@@ -13,14 +13,14 @@ from rich.live import Live
 
 from flows.commands.status_view import run_view, stages_view
 from flows.config import ConfigError, load_run
-from flows.status_file import FOLDER, Life, life_of, read_all
+from flows.status_file import FOLDER, Life, every_s, life_of, read_all
 from infra.run_state import RunState
 from infra.shards import files
 from infra.shards.layout import Layout
+from infra.shards.location import Location
 from infra.shards.manifest import Manifest
 from infra.shards.ranges import ShardRange
 
-EVERY_S = 1.0
 RECORDS = "records"  # the stage that makes what a run file wants
 
 
@@ -46,7 +46,7 @@ class Stage:
 class Status:
     """All that is known of a data set's runs."""
 
-    folder: Path
+    folder: Location
     runs: tuple[tuple[RunState, Life], ...]
     stages: tuple[Stage, ...]
 
@@ -56,7 +56,7 @@ class Status:
         return any(life in ("runs", "silent") for _, life in self.runs)
 
 
-def run(folder: Path | None, config: Path | None, *, watch: bool, as_json: bool) -> None:
+def run(folder: Location | None, config: Path | None, *, watch: bool, as_json: bool) -> None:
     """Show it once, or until the runs are over.
 
     Raises:
@@ -79,10 +79,10 @@ def run(folder: Path | None, config: Path | None, *, watch: bool, as_json: bool)
             live.update(view(status, datetime.now(UTC)), refresh=True)
             if not status.lives:
                 return
-            time.sleep(EVERY_S)
+            time.sleep(every_s(status.folder))
 
 
-def status_of(folder: Path, wanted: ShardRange | None = None) -> Status:
+def status_of(folder: Location, wanted: ShardRange | None = None) -> Status:
     """Read what is known of the data set in ``folder``; nothing is asked of anybody.
 
     Args:
@@ -93,7 +93,7 @@ def status_of(folder: Path, wanted: ShardRange | None = None) -> Status:
         ConfigError: no data set is there.
     """
     home = folder.resolve()
-    if not any((home / name).is_dir() for name in ("manifest", "journal", FOLDER)):
+    if not any(files.is_folder(home / name) for name in ("manifest", "journal", FOLDER)):
         raise ConfigError(f"{folder}: no data set here: give the folder <root>/<name> of `privasis synthesize`")
     now = datetime.now(UTC)
     runs = tuple((state, life_of(state, now)) for _, state in read_all(home / FOLDER))
@@ -115,7 +115,7 @@ def plain(status: Status) -> dict[str, object]:
     }
 
 
-def _looker(folder: Path | None, config: Path | None) -> Callable[[], Status]:
+def _looker(folder: Location | None, config: Path | None) -> Callable[[], Status]:
     if (folder is None) == (config is None):
         raise ConfigError("say which data set: its folder <root>/<name>, or the run file with -c")
     if folder is not None:
@@ -124,7 +124,7 @@ def _looker(folder: Path | None, config: Path | None) -> Callable[[], Status]:
     return lambda: status_of(run.root / run.dataset, run.wanted)
 
 
-def _stage(home: Path, name: str, wanted: ShardRange | None) -> Stage:
+def _stage(home: Location, name: str, wanted: ShardRange | None) -> Stage:
     layout = Layout(home.parent, home.name, name, ())
     shards = Manifest(layout.manifest).shards()
     done = set(shards)

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from flows.commands.places import HELP, Place, place
+
 
 def status(
-    folder: Annotated[
-        Path | None, Argument(metavar="[DATASET_DIR]", help="Folder of the data set: <root>/<name>.")
-    ] = None,
+    folder: Annotated[Place | None, Argument(parser=place, metavar="[DATASET_DIR]", help=HELP)] = None,
     config: Annotated[
         Path | None, Option("--config", "-c", help="Run file instead: also says how much of the run is there.")
     ] = None,

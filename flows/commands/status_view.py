@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -16,6 +15,7 @@ from flows.commands.wording import counted, duration
 from flows.status_file import Life
 from infra.histogram import SECONDS
 from infra.run_state import RunState, StepState, Waits, sum_waits
+from infra.shards.location import Location
 from tasks.report.formats import NOTHING, count, fixed, percent, usd
 from tasks.report.marks import visible
 
@@ -70,7 +70,7 @@ def run_view(state: RunState, life: Life, now: datetime) -> RenderableType:
     return Panel(Group(*parts), title=title, title_align="left", border_style=_STYLES[life], padding=(0, 1))
 
 
-def stages_view(folder: Path, stages: Sequence[Mapping[str, Any]], was_run: bool) -> RenderableType:
+def stages_view(folder: Location, stages: Sequence[Mapping[str, Any]], was_run: bool) -> RenderableType:
     """Lay out what is there of the data set, and say what is to be known of a run if there was none."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("stage", "shards", "rows", "wanted", "begun"):

@@ -2,11 +2,11 @@
 
 import secrets
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from infra.shards import files
+from infra.shards.location import Location
 
 
 class _Batch(BaseModel):
@@ -35,7 +35,7 @@ class BatchLedger:
         ValueError: it is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self._path = path
         data = files.read(path)
         self._ledger = _Ledger() if data is None else _Ledger.model_validate_json(data)

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 import orjson
@@ -30,6 +29,7 @@ from infra.llm.openai_api import Channel
 from infra.llm.retry import CallCounters, TransientFailure
 from infra.llm.types import BackendUnavailable, ModelError, Reply, Request, RequestRejected
 from infra.llm.wire import chat_body, encode, read_reply
+from infra.shards.location import Location
 
 MOST_REQUESTS = 50_000  # of one batch, and
 MOST_BYTES = 190_000_000  # of its file: the provider's limits are 50,000 and 200 MB
@@ -59,7 +59,7 @@ class BatchBackend:
         BackendGone: the key is missing.
     """
 
-    def __init__(self, endpoint: Endpoint, ledger: Path, batching: Batching) -> None:
+    def __init__(self, endpoint: Endpoint, ledger: Location, batching: Batching) -> None:
         self._endpoint = endpoint
         self._files = BatchFiles(Channel(endpoint, api_key(endpoint), limit_of(endpoint, None)))
         self._ledger = BatchLedger(ledger)
@@ -264,7 +264,7 @@ def _is_answer(result: Mapping[str, Any] | None) -> bool:
     return result is not None and (result.get("response") or {}).get("status_code") == 200
 
 
-async def batches_of(endpoint: Endpoint, ledger: Path, *, cancel: bool) -> list[RemoteBatch]:
+async def batches_of(endpoint: Endpoint, ledger: Location, *, cancel: bool) -> list[RemoteBatch]:
     """Return what has become of the batches of a ledger; those that the server has cleared away are left out.
 
     Args:

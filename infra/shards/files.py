@@ -1,126 +1,159 @@
-"""All access to the file system: whole files that appear at once or not at all, and one that only grows.
+"""All access to data, here or in an object store: whole files that appear at once or not at all.
 
-Everything else in this folder goes through here, so that an object store can take its place: ``put`` is a put,
-``create`` a conditional one (If-None-Match), ``sizes`` a listing, ``AppendFile`` stays on the worker's own disk.
+Everything else in this folder goes through here. A file of this machine is renamed into its place when it is on the
+disk; an object is put whole. ``create`` is a hard link here and a conditional put (If-None-Match) there.
 """
 
 import hashlib
-import os
-import secrets
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Protocol, TypeVar
 
-TEMPORARY_SUFFIX = ".tmp"
+from infra.settings import settings
+from infra.shards import local_files as local
+from infra.shards import objects
+from infra.shards.local_files import Data, make_directory, target_of
+from infra.shards.location import Location, ObjectPath
 
-Data = bytes | memoryview
+__all__ = ["Data", "make_directory", "target_of"]  # those of files that are on this machine always
+
+AT_ONCE = 32  # requests; each waits for the network nearly all of its time
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-def put(path: Path, data: Data) -> None:
-    """Write ``path`` whole, durably, over what may be there."""
-    publish(prepare(path, data), path)
+class Staged(Protocol):
+    """A file that is about to replace another, or to be the first of its name."""
+
+    def publish(self, check: Callable[[], None]) -> None:
+        """Give it its name, durably, if ``check`` raises nothing right before."""
+        ...
+
+    def discard(self) -> None:
+        """Take it back, if it was not published."""
+        ...
 
 
-def create(path: Path, data: Data) -> bool:
+def put(path: Location, data: Data, *, durable: bool = True) -> None:
+    """Write ``path`` whole over what may be there.
+
+    Args:
+        path: what to write.
+        data: its content.
+        durable: wait for the disk; what is not may be an older file after a power cut.
+    """
+    if isinstance(path, ObjectPath):
+        objects.put(path, data)
+    elif durable:
+        local.put(path, data)
+    else:
+        local.put_at_once(path, data)
+
+
+def create(path: Location, data: Data) -> bool:
     """Write ``path`` whole and durably unless it exists; say whether it was us (of several at once, one wins)."""
-    temporary = prepare(path, data)
-    try:
-        path.hardlink_to(temporary)  # atomic, and unlike a rename it never replaces
-    except FileExistsError:
-        return False
-    finally:
-        temporary.unlink()
-    sync_directory(path.parent)
-    return True
+    return objects.create(path, data) if isinstance(path, ObjectPath) else local.create(path, data)
 
 
-def prepare(path: Path, data: Data) -> Path:
-    """Write ``data`` durably beside ``path`` under a hidden temporary name, and return that name."""
-    make_directory(path.parent)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
-    with _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor:
-        left = memoryview(data).cast("B")
-        try:
-            with _naming(path):
-                while left:
-                    left = left[os.write(descriptor, left) :]
-                os.fsync(descriptor)
-        except OSError:  # on a full disk, half a file only makes things worse
-            temporary.unlink()
-            raise
-    return temporary
+def stage(path: Location, data: Data) -> Staged:
+    """Get ``data`` ready to be published at ``path``; here that takes the time and the room, there it takes none."""
+    if isinstance(path, ObjectPath):
+        return objects.StagedObject(path, data)
+    return _StagedFile(local.prepare(path, data), path)
 
 
-def publish(temporary: Path, path: Path) -> None:
-    """Give a prepared file its name, durably."""
-    temporary.replace(path)
-    sync_directory(path.parent)
-
-
-def read(path: Path) -> bytes | None:
+def read(path: Location) -> bytes | None:
     """Return the bytes of ``path``, or None where it does not exist."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+    return objects.read(path) if isinstance(path, ObjectPath) else local.read(path)
 
 
-def exists(path: Path) -> bool:
-    """Tell whether ``path`` is there."""
-    return path.exists()
+def exists(path: Location) -> bool:
+    """Tell whether the file ``path`` is there."""
+    return objects.version(path) is not None if isinstance(path, ObjectPath) else local.exists(path)
 
 
-def delete(path: Path) -> None:
+def is_folder(path: Location) -> bool:
+    """Tell whether ``path`` is a folder; in an object store, one that holds something."""
+    return objects.has_any(path) if isinstance(path, ObjectPath) else path.is_dir()
+
+
+def make_folder(path: Location) -> None:
+    """Make a folder and those above it; an object store needs none.
+
+    Raises:
+        OSError: it cannot be made.
+        StorageRefused: the store does not let us write, or lets two writers overwrite each other.
+        StorageUnavailable: the store does not answer.
+    """
+    if isinstance(path, ObjectPath):
+        objects.check_store(path)
+    else:
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def link(source: Location, path: Location) -> None:
+    """Give a file of the same store another name, over what may be there; an object is copied.
+
+    Raises:
+        ValueError: one is in an object store, the other is not.
+    """
+    if isinstance(source, ObjectPath) and isinstance(path, ObjectPath):
+        objects.copy(source, path)
+    elif isinstance(source, Path) and isinstance(path, Path):
+        local.link(source, path)
+    else:
+        raise ValueError(f"{source} and {path} are not in the same store")
+
+
+def delete(path: Location) -> None:
     """Remove ``path`` durably; it may be gone already."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return
-    sync_directory(path.parent)
+    if isinstance(path, ObjectPath):
+        objects.delete([path])
+    else:
+        local.delete(path)
 
 
-def truncate(path: Path, size: int) -> None:
-    """Cut ``path`` to ``size`` bytes, durably."""
-    with _opened(path, os.O_WRONLY) as descriptor:
-        os.ftruncate(descriptor, size)
-        os.fsync(descriptor)
+def names(folder: Location, start: str = "") -> list[str]:
+    """Return the names in ``folder`` that begin with ``start``, sorted; none where it does not exist."""
+    if isinstance(folder, ObjectPath):
+        return objects.names(folder, start)
+    return [name for name in local.names(folder) if name.startswith(start)]
 
 
-def names(directory: Path) -> list[str]:
-    """Return the names in ``directory``, sorted; none where it does not exist."""
-    try:
-        return sorted(os.listdir(directory))  # noqa: PTH208 - names, not paths: there are thousands
-    except FileNotFoundError:
-        return []
+def folders(folder: Location) -> list[str]:
+    """Return the names of the folders right in ``folder``, sorted; none where it does not exist."""
+    return objects.folders(folder) if isinstance(folder, ObjectPath) else local.folders(folder)
 
 
-def sizes(directory: Path) -> dict[str, int]:
-    """Return name and bytes of every file in ``directory``, by name; none where it does not exist."""
-    found = {}
-    for name in names(directory):
-        try:
-            found[name] = (directory / name).stat().st_size
-        except FileNotFoundError:  # another process has just removed or renamed it
-            continue
-    return found
+def sizes(folder: Location) -> dict[str, int]:
+    """Return name and bytes of every file in ``folder``, by name; none where it does not exist."""
+    return objects.sizes(folder) if isinstance(folder, ObjectPath) else local.sizes(folder)
 
 
-def age_seconds(path: Path) -> float:
+def stamps(folder: Location) -> dict[str, str]:
+    """Return, for every file in ``folder``, what changes whenever it is written; none where it does not exist."""
+    return objects.stamps(folder) if isinstance(folder, ObjectPath) else local.stamps(folder)
+
+
+def age_seconds(path: Location) -> float:
     """Return the seconds since ``path`` was last written; 0 where it does not exist."""
-    try:
-        return max(0.0, time.time() - path.stat().st_mtime)
-    except FileNotFoundError:
-        return 0.0
+    return objects.age_seconds(path) if isinstance(path, ObjectPath) else local.age_seconds(path)
 
 
-def target_of(temporary: str) -> str | None:
-    """Return the file name that a temporary name was meant for, or None for any other name."""
-    if temporary.startswith(".") and temporary.endswith(TEMPORARY_SUFFIX):
-        return temporary[1:].removesuffix(TEMPORARY_SUFFIX).rpartition(".")[0]
-    return None
+def mapped(function: Callable[[T], R], items: Sequence[T], place: Location) -> list[R]:
+    """Return ``function`` of each item in order; many at once where ``place`` is behind a network."""
+    if not isinstance(place, ObjectPath) or len(items) < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(min(AT_ONCE, len(items))) as pool:
+        return list(pool.map(function, items))
+
+
+def here(path: Location) -> Path:
+    """Return ``path`` itself, or where this machine keeps its own part of it before an object store has it."""
+    return settings().scratch_folder / path.bucket / path.key if isinstance(path, ObjectPath) else path
 
 
 def sha256(data: Data) -> str:
@@ -128,114 +161,14 @@ def sha256(data: Data) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def make_directory(path: Path) -> None:
-    """Create ``path`` and its parents where missing, durably."""
-    if not path.is_dir():
-        make_directory(path.parent)
-        path.mkdir(exist_ok=True)
-        sync_directory(path.parent)
+@dataclass(frozen=True, slots=True)
+class _StagedFile:
+    temporary: Path
+    path: Path
 
+    def publish(self, check: Callable[[], None]) -> None:
+        check()
+        local.publish(self.temporary, self.path)
 
-def sync_directory(path: Path) -> None:
-    """Make the names in ``path`` survive a power cut."""
-    with _opened(path, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
-        os.fsync(descriptor)
-
-
-@contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o666)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Say where it was that the system refused to write."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = str(path)
-        raise
-
-
-class AppendFile:
-    """A file that grows by whole writes, made durable in batches by a thread of its own.
-
-    Each ``append`` is one ``write``: what it was given survives the death of the process. What survives a power cut is
-    everything up to the last batch. Not for several threads at once.
-    """
-
-    def __init__(self, path: Path, *, sync_events: int, sync_seconds: float) -> None:
-        make_directory(path.parent)
-        self._path = path
-        self._sync_events = sync_events
-        self._sync_seconds = sync_seconds
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        self._size = os.fstat(self._descriptor).st_size
-        self._written = 0  # counted here only, as _synced is in the thread only: no lock is needed
-        self._synced = 0
-        self._failure: OSError | None = None
-        self._closing = False
-        self._wake = threading.Event()
-        self._thread = threading.Thread(target=self._sync_in_batches, name=f"sync {path.name}", daemon=True)
-        sync_directory(path.parent)
-        self._thread.start()
-
-    def append(self, data: bytes) -> None:
-        """Write ``data`` at the end, whole or not at all.
-
-        Raises:
-            OSError: the disk is full, or an earlier batch could not be made durable.
-        """
-        self._raise_failure()
-        with _naming(self._path):
-            written = os.write(self._descriptor, data)
-        if written != len(data):
-            os.ftruncate(self._descriptor, self._size)
-            raise OSError(f"{self._path}: {written} of {len(data)} bytes written, is the disk full? They were cut off.")
-        self._size += written
-        self._written += 1
-        if self._written - self._synced >= self._sync_events:
-            self._wake.set()
-
-    def close(self) -> None:
-        """Make everything durable and let go of the file; once more does nothing."""
-        if self._closing:
-            return
-        self._closing = True
-        self._wake.set()
-        self._thread.join()
-        self._sync()
-        os.close(self._descriptor)
-        self._descriptor = -1  # the number may soon be another file's
-        self._raise_failure()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def _sync_in_batches(self) -> None:
-        while not self._closing:
-            self._wake.wait(self._sync_seconds)
-            self._wake.clear()
-            self._sync()
-
-    def _sync(self) -> None:
-        written = self._written
-        if written == self._synced or self._failure is not None:
-            return
-        try:
-            os.fsync(self._descriptor)
-        except OSError as error:  # told to the next append or close: after a failed fsync the pages may be lost
-            self._failure = error
-        else:
-            self._synced = written
-
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise OSError(f"{self._path}: could not be made durable ({self._failure})") from self._failure
+    def discard(self) -> None:
+        local.delete(self.temporary)

@@ -5,9 +5,10 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
+
+from infra.shards.location import Location
 
 MAGIC = b"PVJRNL1\n"
 KEY_BYTES = 32
@@ -43,7 +44,7 @@ def frame(key: bytes, body: bytes) -> bytes:
     return _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
 
 
-def scan(data: bytes, path: Path) -> Scan:
+def scan(data: bytes, path: Location) -> Scan:
     """Read the frames of ``data``, which was found at ``path``; a torn tail is left out.
 
     Raises:
@@ -88,7 +89,7 @@ def pack(events: Mapping[bytes, bytes]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def unpack(data: bytes, path: Path) -> dict[bytes, bytes]:
+def unpack(data: bytes, path: Location) -> dict[bytes, bytes]:
     """Return the events of an archive, which was found at ``path``.
 
     Raises:

@@ -6,14 +6,15 @@ ever deletes a lease in force.
 """
 
 import threading
+import time
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.owner import Owner
 from infra.shards.ranges import ShardRange
 
@@ -67,10 +68,11 @@ class LeaseState(BaseModel):
 class Lease:
     """The right to work on one shard. Its owner renews it well within ``ttl_s``; threads may share it."""
 
-    def __init__(self, directory: Path, state: LeaseState) -> None:
+    def __init__(self, directory: Location, state: LeaseState) -> None:
         self.directory = directory
         self._state = state
         self._lock = threading.Lock()  # a heartbeat in flight must not undo a release
+        self._seen_at = time.monotonic()  # when it was ours for certain
 
     @property
     def shard(self) -> ShardRange:
@@ -92,6 +94,11 @@ class Lease:
         if self._state.released or highest != self.token:
             raise LeaseLost(f"{self.shard.name}: lease {self.token} is lost, {highest} is in force: write nothing more")
 
+    def check_unless_fresh(self) -> None:
+        """Do as ``check``, but ask nobody while it was renewed so lately that no other can have taken it."""
+        if time.monotonic() - self._seen_at > self._state.ttl_s / 2:
+            self.check()
+
     def renew(self) -> None:
         """Give a sign of life.
 
@@ -100,7 +107,9 @@ class Lease:
         """
         with self._lock:
             self.check()
+            asked_at = time.monotonic()
             self._write(self._state.model_copy(update={"renewed_at": datetime.now(UTC)}))
+            self._seen_at = asked_at
 
     def release(self) -> None:
         """Let others have the shard at once. The file stays, so that the next token is higher."""
@@ -122,7 +131,7 @@ class Lease:
         self._state = state
 
 
-def acquire(directory: Path, shard: ShardRange, *, ttl_s: float, owner: Owner | None = None) -> Lease:
+def acquire(directory: Location, shard: ShardRange, *, ttl_s: float, owner: Owner | None = None) -> Lease:
     """Take the lease of ``shard``.
 
     Args:
@@ -156,7 +165,7 @@ def acquire(directory: Path, shard: ShardRange, *, ttl_s: float, owner: Owner | 
     return lease
 
 
-def current(directory: Path, shard: ShardRange) -> LeaseState | None:
+def current(directory: Location, shard: ShardRange) -> LeaseState | None:
     """Return the lease in force, free or not, or None if there never was one.
 
     Raises:
@@ -168,7 +177,9 @@ def current(directory: Path, shard: ShardRange) -> LeaseState | None:
     return None
 
 
-def live(directory: Path, *, overlapping: ShardRange, but: Collection[ShardRange] = ()) -> dict[ShardRange, LeaseState]:
+def live(
+    directory: Location, *, overlapping: ShardRange, but: Collection[ShardRange] = ()
+) -> dict[ShardRange, LeaseState]:
     """Return the leases that keep others away from rows of ``overlapping``, without those of the shards in ``but``.
 
     Raises:
@@ -187,7 +198,7 @@ def live(directory: Path, *, overlapping: ShardRange, but: Collection[ShardRange
     return found
 
 
-def _read(directory: Path, shard: ShardRange, token: int) -> LeaseState | None:
+def _read(directory: Location, shard: ShardRange, token: int) -> LeaseState | None:
     """Return a lease, or None if a newer one has replaced it since its name was seen."""
     path = _path(directory, shard, token)
     data = files.read(path)
@@ -197,13 +208,12 @@ def _read(directory: Path, shard: ShardRange, token: int) -> LeaseState | None:
         raise LeaseCorrupt(f"{path}: {error.error_count()} errors: if nobody works here, delete it") from error
 
 
-def _path(directory: Path, shard: ShardRange, token: int) -> Path:
+def _path(directory: Location, shard: ShardRange, token: int) -> Location:
     return directory / f"{shard.name}.{token}{SUFFIX}"
 
 
-def _tokens(directory: Path, shard: ShardRange) -> set[int]:
-    start = f"{shard.name}."
-    return {entry[1] for name in files.names(directory) if name.startswith(start) and (entry := _parse(name))}
+def _tokens(directory: Location, shard: ShardRange) -> set[int]:
+    return {entry[1] for name in files.names(directory, f"{shard.name}.") if (entry := _parse(name))}
 
 
 def _parse(name: str) -> tuple[ShardRange, int] | None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from infra.llm.types import Usage
 from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 
 SUFFIX = ".json"
@@ -89,10 +89,10 @@ class ShardRecord(BaseModel):
 class Manifest:
     """The entries of one stage, a file each, so that workers never wait for each other."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Location) -> None:
         self.directory = directory
 
-    def path(self, shard: ShardRange) -> Path:
+    def path(self, shard: ShardRange) -> Location:
         """Return where the entry of ``shard`` is, or would be."""
         return self.directory / f"{shard.name}{SUFFIX}"
 
@@ -112,13 +112,14 @@ class Manifest:
                 )
         return shards
 
-    def records(self) -> dict[ShardRange, ShardRecord]:
-        """Return all entries, in order of their rows.
+    def records(self, overlapping: ShardRange | None = None) -> dict[ShardRange, ShardRecord]:
+        """Return all entries, or those with rows of ``overlapping``, in order of their rows.
 
         Raises:
             ManifestCorrupt: an entry cannot be read, or two of them have rows in common.
         """
-        return {shard: self.record(shard) for shard in self.shards()}
+        shards = [shard for shard in self.shards() if overlapping is None or shard.overlaps(overlapping)]
+        return dict(zip(shards, files.mapped(self.record, shards, self.directory), strict=True))
 
     def record(self, shard: ShardRange) -> ShardRecord:
         """Return the entry of ``shard``.
@@ -155,5 +156,5 @@ class Manifest:
         files.delete(self.path(shard))
 
 
-def _repair(path: Path, fault: str) -> str:
+def _repair(path: Location, fault: str) -> str:
     return f"{path}: {fault}. Delete this file and resume: the shard is made again, paid answers come from its journal"

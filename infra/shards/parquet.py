@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from infra.shards.checks import check_schema
+from infra.shards.location import Location, ObjectPath
+from infra.shards.ranged import RangedObject
 
 SUFFIX = ".parquet"
 
@@ -25,22 +27,37 @@ def encode(table: pa.Table) -> memoryview:
     return memoryview(sink.getvalue())
 
 
-def read(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+def read(path: Location, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
     """Return the rows at ``path``, all or some columns.
 
     Raises:
         TableDamaged: it is not there, or is no whole Parquet file.
         SchemaMismatch: it is not as ``schema`` says.
     """
-    return _read(path, path, schema, columns)
+    try:
+        source = source_of(path)
+    except FileNotFoundError as error:
+        raise damaged(path, "is gone") from error
+    return _read(source, path, schema, columns)
 
 
-def decode(data: bytes, path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+def decode(data: bytes, path: Location, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
     """Return the rows of a Parquet file that was read from ``path``; errors as of ``read``."""
     return _read(pa.BufferReader(data), path, schema, columns)
 
 
-def _read(source: Path | pa.BufferReader, path: Path, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+def source_of(path: Location) -> Path | RangedObject:
+    """Return what ``pyarrow.parquet.ParquetFile`` opens to read from ``path``; of an object, only what is asked for.
+
+    Raises:
+        FileNotFoundError: there is no such object.
+    """
+    return RangedObject(path) if isinstance(path, ObjectPath) else path
+
+
+def _read(
+    source: Path | RangedObject | pa.BufferReader, path: Location, schema: pa.Schema, columns: Sequence[str] | None
+) -> pa.Table:
     names = schema.names if columns is None else list(columns)
     try:
         with pq.ParquetFile(source) as file:
@@ -56,7 +73,7 @@ def _read(source: Path | pa.BufferReader, path: Path, schema: pa.Schema, columns
     return table.select(names).cast(wanted)  # gives list items back the names that Parquet has for itself
 
 
-def damaged(path: Path, fault: str) -> TableDamaged:
+def damaged(path: Location, fault: str) -> TableDamaged:
     """Say what is wrong with a data file, and how to get it back."""
     return TableDamaged(
         f"{path} {fault}: delete what is left of it and run its stage again; paid answers come from its journal"

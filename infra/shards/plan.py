@@ -79,10 +79,11 @@ def plan(
         ManifestCorrupt: an entry of the manifest cannot be read.
         ValueError: ``size`` is below 1.
     """
-    records = {shard: store.manifest.record(shard) for shard in store.manifest.shards() if shard.overlaps(wanted)}
+    records = store.manifest.records(wanted)
+    inputs = files.mapped(input_hashes, list(records), store.layout.manifest)
     sizes = {table: files.sizes(folder) for table, folder in store.layout.tables.items()}
     begun = store.layout.begun()
-    found = [_judge(record, sizes, spec_hash, input_hashes(shard)) for shard, record in records.items()]
+    found = [_judge(record, sizes, spec_hash, now) for record, now in zip(records.values(), inputs, strict=True)]
     for shard in cover(wanted, records, begun, size):
         found.append(PlannedShard(shard, "open" if shard in begun else "missing"))
     found = _mark_held(store, wanted, sorted(found, key=lambda planned: planned.shard), _REDONE[reprocess])

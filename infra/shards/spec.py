@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from infra.shards.location import ObjectPath
+
 
 def spec_hash(*parts: BaseModel | Mapping[str, Any] | str) -> str:
     """Return the SHA-256 of ``parts`` as canonical JSON, in hexadecimal.
@@ -32,7 +34,7 @@ def _plain(value: object) -> object:
             return dict(value)
         case set() | frozenset():  # iterates in another order in each process
             return sorted(value, key=lambda item: json.dumps(item, sort_keys=True, default=_plain))
-        case PurePath() | date():
+        case PurePath() | ObjectPath() | date():
             return str(value)
         case _:
             raise TypeError(

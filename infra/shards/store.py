@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -12,6 +11,7 @@ from infra.shards.checks import SchemaMismatch, check_ids, check_nulls, check_ro
 from infra.shards.journal import Journal, archive_journal
 from infra.shards.layout import Layout
 from infra.shards.lease import Lease, LeaseHeld, acquire
+from infra.shards.location import Location
 from infra.shards.manifest import AlreadyCommitted, FileRecord, Manifest, ShardRecord, ShardSummary
 from infra.shards.ranges import ShardRange
 
@@ -30,7 +30,7 @@ class StageStore:
     """
 
     def __init__(
-        self, root: Path, dataset: str, stage: str, tables: Mapping[str, pa.Schema], *, id_column: str | None = None
+        self, root: Location, dataset: str, stage: str, tables: Mapping[str, pa.Schema], *, id_column: str | None = None
     ) -> None:
         """Name a store; nothing is read or written.
 
@@ -68,6 +68,7 @@ class StageStore:
             self.layout.open_journal(shard),
             archive=self.layout.archive(shard),
             neighbours=[path for other, path in others if other != shard and other.overlaps(shard)],
+            fence=lease,
         )
 
     def commit(
@@ -118,21 +119,20 @@ class StageStore:
             fencing_token=lease.token,
         )
         with ExitStack() as cleanup:
-            prepared = {}
+            staged = []
             for table, data in encoded.items():
-                prepared[table] = files.prepare(self.layout.data_file(table, shard), data)
-                cleanup.callback(files.delete, prepared[table])  # there only if something below fails
+                staged.append(files.stage(self.layout.data_file(table, shard), data))
+                cleanup.callback(staged[-1].discard)
             lease.check()
             self.manifest.remove(shard)  # before any data changes: a crash from here on leaves no entry that lies
-            for table, temporary in prepared.items():
-                lease.check()
-                files.publish(temporary, self.layout.data_file(table, shard))
+            for file in staged:
+                file.publish(lease.check)
         lease.check()
         self.manifest.put(record)
-        self._clear(shard)
+        self._clear(shard, lease)
         return record
 
-    def paths(self, table: str) -> list[Path]:
+    def paths(self, table: str) -> list[Location]:
         """Return the committed files of ``table`` in order of their rows, for polars, DuckDB and others."""
         return [self.layout.data_file(table, shard) for shard in self.manifest.shards()]
 
@@ -144,7 +144,12 @@ class StageStore:
         """
         schema = self.tables[table]
         empty = schema.empty_table().select(schema.names if columns is None else list(columns))
-        return pa.concat_tables([empty, *(parquet.read(path, schema, columns) for path in self.paths(table))])
+        paths = self.paths(table)
+
+        def read(path: Location) -> pa.Table:
+            return parquet.read(path, schema, columns)
+
+        return pa.concat_tables([empty, *files.mapped(read, paths, self.layout.manifest)])
 
     def read_shard(self, table: str, shard: ShardRange, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the rows of ``shard`` in ``table``, all or some columns, if they are what was committed.
@@ -180,16 +185,16 @@ class StageStore:
             except LeaseHeld:
                 continue
             with lease:
-                self._clear(shard)
+                self._clear(shard, lease)
             cleared.append(shard)
         return cleared
 
-    def _clear(self, shard: ShardRange) -> None:
+    def _clear(self, shard: ShardRange, lease: Lease) -> None:
         """Archive the journal of a committed shard and remove temporary files; the caller holds the lease."""
         if files.exists(self.manifest.path(shard)):
             for ledger in self.layout.batch_ledgers(shard):  # what came with them is in the journal
                 files.delete(ledger)
-            archive_journal(self.layout.open_journal(shard), self.layout.archive(shard))
+            archive_journal(self.layout.open_journal(shard), self.layout.archive(shard), lease.token)
         for other, path in list(self.layout.temporaries()):
             # A temporary lease may be a rival's who is about to find out that it has lost.
             if other == shard and (path.parent != self.layout.lease or files.age_seconds(path) > LEASE_TTL_S):

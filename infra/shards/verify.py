@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Container, Iterator, Set
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
@@ -11,6 +10,8 @@ import pyarrow as pa
 from infra.shards import files, lease, parquet
 from infra.shards.checks import RowsMismatch, SchemaMismatch, check_ids
 from infra.shards.frames import JournalCorrupt, scan, unpack
+from infra.shards.journal import open_pieces
+from infra.shards.location import Location, ObjectPath
 from infra.shards.manifest import ManifestCorrupt
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
@@ -36,7 +37,7 @@ class Finding:
     """One thing that is not as it should be."""
 
     kind: Kind
-    path: Path
+    path: Location
     detail: str
 
 
@@ -84,7 +85,9 @@ def _check_shard(store: StageStore, shard: ShardRange, sound: dict[str, pa.Table
             yield from _check_rows(store, table, path, file.rows, sound)
 
 
-def _check_rows(store: StageStore, table: str, path: Path, rows: int, sound: dict[str, pa.Table]) -> Iterator[Finding]:
+def _check_rows(
+    store: StageStore, table: str, path: Location, rows: int, sound: dict[str, pa.Table]
+) -> Iterator[Finding]:
     column = store.id_column or store.tables[table].names[0]  # without ids, any column counts the rows
     try:
         found = parquet.read(path, store.tables[table], [column])
@@ -108,21 +111,25 @@ def _check_ids(store: StageStore, sound: dict[str, pa.Table]) -> Iterator[Findin
 def _check_open_journals(
     store: StageStore, committed: Set[ShardRange], busy: Container[ShardRange]
 ) -> Iterator[Finding]:
-    for shard, path in store.layout.open_journals():
-        data = files.read(path)
-        if data is None or shard in busy:
+    for shard, journal in store.layout.open_journals():
+        if shard in busy:
             continue
-        if shard in committed:
-            yield Finding("journal_open", path, "its shard is committed; the next sweep archives it")
-        try:
-            end = scan(data, path).end
-        except JournalCorrupt as error:
-            yield Finding("journal_corrupt", path, str(error))
-        else:
-            if end != len(data):
-                yield Finding(
-                    "journal_torn", path, f"{len(data) - end} of {len(data)} bytes; the next worker cuts them"
-                )
+        pieces = list(open_pieces(journal))
+        if pieces and shard in committed:
+            yield Finding("journal_open", journal, "its shard is committed; the next sweep archives it")
+        for path, data in pieces:
+            yield from _check_piece(path, data)
+
+
+def _check_piece(path: Location, data: bytes) -> Iterator[Finding]:
+    """Look at a journal's file, or at a segment of it in an object store, which is whole or damaged."""
+    try:
+        end = len(data) if isinstance(path, ObjectPath) and unpack(data, path) else scan(data, path).end
+    except JournalCorrupt as error:
+        yield Finding("journal_corrupt", path, str(error))
+        return
+    if end != len(data):
+        yield Finding("journal_torn", path, f"{len(data) - end} of {len(data)} bytes; the next worker cuts them")
 
 
 def _check_archives(store: StageStore, busy: Container[ShardRange]) -> Iterator[Finding]:

@@ -5,19 +5,19 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
-from infra.events import shard_committed
 
+from infra.events import shard_committed
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
 from infra.shards.checks import SchemaMismatch
 from infra.shards.heartbeat import heartbeat
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -44,6 +44,7 @@ from tasks.sanitization.steps import triplets_store
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
+    SHARD,
     MixEntry,
     ShardReceipt,
     counted,
@@ -64,7 +65,7 @@ class EvaluationJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: Path
+    root: Location
     dataset: str
     seed: int
     config: EvaluationConfig
@@ -168,6 +169,7 @@ def cases_of(job: EvaluationJob, shard: ShardRange) -> list[Case]:
 
 @task(
     task_run_name="{shard}",
+    tags=[SHARD],
     retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=worth_another_try,

@@ -3,18 +3,18 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
-from infra.events import shard_committed
 
+from infra.events import shard_committed
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
 from infra.shards.heartbeat import heartbeat
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -29,6 +29,7 @@ from tasks.shards.mix import surviving
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
+    SHARD,
     MixEntry,
     ShardReceipt,
     counted,
@@ -50,7 +51,7 @@ class SanitizationJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: Path
+    root: Location
     dataset: str
     seed: int
     config: SanitizationConfig
@@ -79,7 +80,7 @@ class SanitizationJob(BaseModel):
         )
 
 
-def triplets_store(root: Path, dataset: str) -> StageStore:
+def triplets_store(root: Location, dataset: str) -> StageStore:
     """Return the store of a data set's triplets."""
     return StageStore(root, dataset, STAGE, TABLES, id_column="record_id")
 
@@ -95,6 +96,7 @@ def input_hashes(records: StageStore, shard: ShardRange) -> Mapping[str, str]:
 
 @task(
     task_run_name="{shard}",
+    tags=[SHARD],
     retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=worth_another_try,

@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from infra.llm.connect import Batching, Endpoint
 from infra.llm.meter import METER
 from infra.llm.prices import BATCH_SHARE
 from infra.llm.types import Backend, Usage
+from infra.shards.location import Location
 from tasks.shards.mix import Mix
 from tasks.shards.steps import MixEntry
 from tasks.synthesis.chain import SINGLE_SHOT, MixedModel
@@ -18,7 +18,7 @@ from tasks.synthesis.chain import SINGLE_SHOT, MixedModel
 async def batched(
     models: Sequence[MixedModel],
     entries: Sequence[MixEntry],
-    ledger_of: Callable[[str], Path],
+    ledger_of: Callable[[str], Location],
     watched: Callable[[Backend], Backend],
 ) -> AsyncIterator[Mix]:
     """Give each of ``models`` that is configured so its batches for the length of the block.
@@ -49,7 +49,7 @@ async def batched(
         yield Mix(ways, hands_over=all(entry.hands_over for entry in entries))
 
 
-def _backend(endpoint: Endpoint, ledger: Path, batching: Batching) -> Backend:
+def _backend(endpoint: Endpoint, ledger: Location, batching: Batching) -> Backend:
     from infra.llm.openai_batch import BatchBackend  # here: the SDK takes a second to import
 
     return BatchBackend(endpoint, ledger, batching)

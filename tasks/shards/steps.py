@@ -22,6 +22,7 @@ from infra.ray.worker import JobStopped, WorkerDied
 from infra.shards.lease import LeaseHeld
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
+from infra.shards.s3 import StorageUnavailable
 from tasks.concurrency import map_bounded
 from tasks.shards.mix import Mix
 from tasks.shards.money import EMBEDDING, FAILED_TRIES, Paid, Spending, lines_to_json, spending_of
@@ -32,10 +33,14 @@ from tasks.synthesis.outcome import Reject
 logger = logging.getLogger(__name__)
 
 RETRIES = 3
+SHARD = "shard"  # tag of the tasks that make one: a concurrency limit of this name holds over all runs of a server
+PASSING = (JobStopped,)  # what ends an attempt at a shard and is no failure of it
 MICRO = 1_000_000
 
 T = TypeVar("T")
 
+
+_PASSES = (BackendUnavailable, KeeperUnavailable, LeaseHeld, StorageUnavailable, WorkerDied)
 
 K = TypeVar("K", bound=Paid)  # a row that a chain has finished, such as a record or a triplet
 
@@ -95,7 +100,7 @@ class ShardReceipt:
 def worth_another_try(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
     """Tell trouble that passes from faults that come back."""
     error = state.result(raise_on_failure=False)
-    passes = isinstance(error, BackendUnavailable | KeeperUnavailable | WorkerDied | LeaseHeld)
+    passes = isinstance(error, _PASSES)
     passes = passes and not isinstance(error, BackendGone)
     if passes and run.run_count <= RETRIES:
         logger.warning("%s: %s; trying again, %d of %d", run.name, error, run.run_count, RETRIES)

@@ -5,25 +5,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
-from infra.events import shard_committed
 
+from infra.events import shard_committed
 from infra.llm.types import Usage
 from infra.ray.job import WorkerContext
 from infra.ray.versions import versions_here
 from infra.ray.worker import JobStopped, WorkerPool
 from infra.shards.heartbeat import heartbeat
 from infra.shards.journal import Journal
+from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
-from tasks.shards.steps import RETRIES, worth_another_try
+from tasks.shards.steps import RETRIES, SHARD, worth_another_try
 from tasks.surprise.memory import Memory
 from tasks.surprise.policy import Reference
 from tasks.surprise.reading.columns import Columns
@@ -43,7 +43,7 @@ class ScoreJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: Path
+    root: Location
     dataset: str
     columns: Columns
     passes: tuple[Pass, ...] = Field(min_length=1)
@@ -103,6 +103,7 @@ def input_hashes(slices: Sequence[Slice]) -> Mapping[str, str]:
 
 @task(
     task_run_name="{shard}",
+    tags=[SHARD],
     retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=worth_another_try,

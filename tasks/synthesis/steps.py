@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 from pydantic import BaseModel, ConfigDict, Field
-from infra.events import shard_committed
 
+from infra.events import shard_committed
 from infra.llm.connect import EmbedderConfig, OpenAIEmbedding, connect_embedder
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
 from infra.shards.heartbeat import heartbeat
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -29,6 +29,7 @@ from tasks.shards.batches import batched
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
+    SHARD,
     MixEntry,
     ShardReceipt,
     add_price,
@@ -57,7 +58,7 @@ class SynthesisJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: Path
+    root: Location
     dataset: str
     seed: int
     config: SynthesisConfig
@@ -86,12 +87,12 @@ class SynthesisJob(BaseModel):
         )
 
 
-def records_store(root: Path, dataset: str) -> StageStore:
+def records_store(root: Location, dataset: str) -> StageStore:
     """Return the store of a data set's records."""
     return StageStore(root, dataset, STAGE, TABLES, id_column="record_id")
 
 
-def reservoir(root: Path, dataset: str, seed: int) -> Reservoir:
+def reservoir(root: Location, dataset: str, seed: int) -> Reservoir:
     """Start the diversity pool from what the data set has: shards drawn at random, or all where they are few."""
     store, pool = records_store(root, dataset), Reservoir(seed)
     shards = store.manifest.shards()
@@ -106,6 +107,7 @@ def reservoir(root: Path, dataset: str, seed: int) -> Reservoir:
 
 @task(
     task_run_name="{shard}",
+    tags=[SHARD],
     retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=worth_another_try,

@@ -13,6 +13,7 @@ from flows.commands.run_of import run_of
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards import files
 from tasks.evaluation.choice import BaselineSanitizer
 from tasks.evaluation.report.chunk_sizes import chunk_size_block, chunk_size_json, chunk_size_page
 from tasks.evaluation.report.terminal import SHORT_HEADINGS, render_block
@@ -52,7 +53,7 @@ def run(flags: RunFlags, sizes: str, sanitized_by: str | None, evaluator: str | 
         sys.stdout.write(f"{chunk_size_json(by_size)}\n")
         return
     page = config.root / config.dataset / "chunk-sizes.html"
-    page.write_text(chunk_size_page(config.dataset, judge.name, by_size), encoding="utf-8")
+    files.put(page, chunk_size_page(config.dataset, judge.name, by_size).encode())
     console = Console()
     console.print(render_block(chunk_size_block(by_size), SHORT_HEADINGS, "sanitized (3), retained (3), full, in %"))
     console.print(Text(f"The page: {page}"), soft_wrap=True)

@@ -14,6 +14,7 @@ from flows.commands.surprise.opening import check_output, check_reference, open_
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards import files
 from tasks.report.formats import percent
 from tasks.surprise.masking.redact import Redact
 from tasks.surprise.scored import ScoresUnfit
@@ -95,7 +96,7 @@ def report(job: "MaskJob", summary: "MaskSummary", as_json: bool) -> None:
         gone, there = (sum(table[name].to_pylist()) for name in ("masked_characters", "characters"))
         figures |= {"removed_characters": gone, "removed_share": gone / there if there else None}
     file = job.root / job.dataset / f"{store.stage}-report.json"
-    file.write_text(f"{json.dumps(figures, indent=2)}\n", encoding="utf-8")
+    files.put(file, f"{json.dumps(figures, indent=2)}\n".encode())
     if as_json:
         sys.stdout.write(f"{json.dumps(figures, indent=2)}\n")
         return

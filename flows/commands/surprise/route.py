@@ -25,6 +25,7 @@ from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards import files
 from tasks.records import ROUTED
 from tasks.report.formats import NOTHING, count, fixed, percent
 from tasks.report.marks import visible
@@ -214,9 +215,9 @@ def report(job: "RouteJob", selector_usd: float, as_json: bool) -> None:
         "interventions": [each.json() for each in found],
     }
     home = job.root / job.dataset
-    (home / "route-report.json").write_text(f"{json.dumps(figures, indent=2)}\n", encoding="utf-8")
+    files.put(home / "route-report.json", f"{json.dumps(figures, indent=2)}\n".encode())
     if any(each.security is not None for each in found):
-        (home / "route.png").write_bytes(tradeoff(found))
+        files.put(home / "route.png", tradeoff(found))
     if as_json:
         sys.stdout.write(f"{json.dumps(figures, indent=2)}\n")
         return

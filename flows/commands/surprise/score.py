@@ -18,6 +18,7 @@ from flows.commands.wording import counted
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards.location import Location
 from infra.shards.plan import Plan, Reprocess
 from tasks.report.marks import visible
 from tasks.surprise.score_rows import NllSum
@@ -35,7 +36,7 @@ class ScoreFlags:
 
     inputs: tuple[Path, ...]
     dataset: str
-    root: Path
+    root: Location
     model: str
     tokenizer: str | None
     format: str
@@ -198,7 +199,7 @@ def _print_stale(console: Console, planned: Plan) -> None:
         )
 
 
-def print_scored(asked: "ScoreRun", report: "ScoreReport", folder: Path, planned: Plan) -> None:
+def print_scored(asked: "ScoreRun", report: "ScoreReport", folder: Location, planned: Plan) -> None:
     """Print what became of the rows in the shards that ``report`` is about, and where it is."""
     receipts = report.receipts
     reasons = sum((Counter(receipt.reasons) for receipt in receipts), Counter[str]())
@@ -226,7 +227,7 @@ def print_scored(asked: "ScoreRun", report: "ScoreReport", folder: Path, planned
     _print_stale(console, planned)
 
 
-def check_some(report: "ScoreReport", rejects: Path) -> None:
+def check_some(report: "ScoreReport", rejects: Location) -> None:
     """Refuse to call it a success where not one row of a data set became a document.
 
     Raises:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from infra.shards.heartbeat import heartbeat
+from infra.shards.location import Location
 from infra.shards.plan import Plan, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
@@ -34,7 +35,7 @@ class Nap2Job(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: Path
+    root: Location
     file: Path
     sha256: str = Field(description="of the file")
     columns: Columns

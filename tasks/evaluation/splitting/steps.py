@@ -1,15 +1,16 @@
 """Splitting at its edge: a shard of splits beside each shard of triplets, stale exactly when what it read changes."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
+from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import StageStore
+from tasks.evaluation.splits import Split
 from tasks.evaluation.splitting.assign import SplitConfig, assign, person_of, place_of
 from tasks.records import SPLITS
 from tasks.sanitization.steps import triplets_store
@@ -28,7 +29,7 @@ class SplitJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: Path
+    root: Location
     dataset: str
     config: SplitConfig
 
@@ -41,9 +42,23 @@ class SplitJob(BaseModel):
         return spec_hash(self.config, {"schema": str(SPLITS), "stage_version": STAGE_VERSION})
 
 
-def splits_store(root: Path, dataset: str) -> StageStore:
+def splits_store(root: Location, dataset: str) -> StageStore:
     """Return the store of a data set's splits."""
     return StageStore(root, dataset, STAGE, TABLES, id_column="record_id")
+
+
+def read_splits(root: Location, dataset: str) -> Mapping[str, Split] | None:
+    """Return record id -> split of every triplet that was split, or None where the data set never was.
+
+    Raises:
+        ManifestCorrupt: the manifest of the splits cannot be read.
+        SchemaMismatch, TableDamaged: a file is not as it was committed.
+    """
+    store = splits_store(root, dataset)
+    if not store.manifest.shards():
+        return None
+    rows = store.read("splits", ["record_id", "split"])
+    return dict(zip(rows["record_id"].to_pylist(), rows["split"].to_pylist(), strict=True))
 
 
 class SplitsOld(ValueError):

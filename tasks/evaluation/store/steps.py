@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tasks.evaluation.case import Place
@@ -22,17 +23,16 @@ def evaluation_name(sanitizer: str, evaluator: str) -> str:
     return "-by-".join(_NOT_A_NAME.sub("-", name).strip("-._") or "unnamed" for name in (sanitizer, evaluator))
 
 
-def evaluations_store(root: Path, dataset: str, name: str) -> StageStore:
+def evaluations_store(root: Location, dataset: str, name: str) -> StageStore:
     """Return the store of one evaluation: each has a folder of its own, like a data set."""
     return StageStore(root / dataset / FOLDER, name, STAGE, TABLES, id_column="record_id")
 
 
-def evaluations_of(root: Path, dataset: str, sanitizer: str | None = None) -> dict[str, StageStore]:
+def evaluations_of(root: Location, dataset: str, sanitizer: str | None = None) -> dict[str, StageStore]:
     """Return the evaluations of a data set that have something finished, by name; all, or those of one sanitizer."""
     folder = root / dataset / FOLDER
-    names = sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
     wanted = evaluation_name(sanitizer, "").removesuffix("unnamed") if sanitizer else ""
-    stores = {name: evaluations_store(root, dataset, name) for name in names if name.startswith(wanted)}
+    stores = {name: evaluations_store(root, dataset, name) for name in files.folders(folder) if name.startswith(wanted)}
     return {name: store for name, store in stores.items() if store.manifest.shards()}
 
 

@@ -14,6 +14,8 @@ from tokenizers import Tokenizer
 
 from infra.events import shard_committed
 from infra.ray.versions import versions_here
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
 from infra.shards.plan import plan
 from infra.shards.ranges import ShardRange
@@ -43,7 +45,7 @@ class MaskJob(BaseModel):
 
     scores_root: Path
     scores: str = Field(description="the data set of scores")
-    root: Path
+    root: Location
     dataset: str = Field(description="the data set to write")
     policy: Policy
     tokenizer: Path | None = Field(default=None, description="tokenizer.json of the model to be trained")
@@ -63,7 +65,7 @@ class MaskJob(BaseModel):
         return StageStore(self.root, self.dataset, name, {name: schema}, id_column="document_id")
 
     @property
-    def local(self) -> Path:
+    def local(self) -> Location:
         """Folder of what holds private text."""
         return self.root / self.dataset / LOCAL
 
@@ -166,8 +168,8 @@ def write_shard(shard: str, job: MaskJob) -> MaskReceipt:
         table = _redacted(job.redact, scored, pairs) if job.redact else _masks(job, scored, pairs)
         notes = {"masked_tokens": _total(chosen, "masked_tokens"), "tokens": _total(chosen, "tokens")}
         _commit(target, part, {target.stage: table}, spec, inputs, notes)
-    return MaskReceipt(
         shard_committed(target, part)
+    return MaskReceipt(
         shard,
         chosen.num_rows,
         _total(chosen, "tokens"),
@@ -258,13 +260,12 @@ def _examples(piece: ScoredSet, spans: Spans, most: int) -> list[str]:
     ]
 
 
-def _write_local(folder: Path, spread: Sequence[SpreadText], shown: Sequence[str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # private text: never to be published with the masks
+def _write_local(folder: Location, spread: Sequence[SpreadText], shown: Sequence[str]) -> None:
+    files.put(folder / ".gitignore", b"*\n")  # private text: never to be published with the masks
     furthest = sorted(spread, key=lambda each: -each.tokens_added)
     listed = json.dumps([asdict(each) for each in furthest], indent=1, ensure_ascii=False)
-    (folder / "most-spread.json").write_text(f"{listed}\n", encoding="utf-8")
-    (folder / "examples.tsv").write_text("".join(f"{line}\n" for line in shown), encoding="utf-8")
+    files.put(folder / "most-spread.json", f"{listed}\n".encode())
+    files.put(folder / "examples.tsv", "".join(f"{line}\n" for line in shown).encode())
 
 
 def _commit(

@@ -21,6 +21,7 @@ from infra.ray.job import WorkerContext
 from infra.ray.versions import versions_here
 from infra.ray.worker import WorkerPool
 from infra.shards.heartbeat import heartbeat
+from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
 from infra.shards.plan import Plan, PlannedShard, plan
 from infra.shards.ranges import ShardRange
@@ -31,6 +32,7 @@ from tasks.records import RANKS, ROUTED, SENTENCE
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
     RETRIES,
+    SHARD,
     MixEntry,
     ShardReceipt,
     counted,
@@ -58,7 +60,7 @@ class RouteJob(BaseModel):
 
     scores_root: Path
     scores: str = Field(description="the data set of scores")
-    root: Path
+    root: Location
     dataset: str = Field(description="the data set to write")
     select: str = Field(description="what ranks the sentences, such as surprise")
     ranking: str = Field(description="hash of the ranks: which sentences go")
@@ -115,7 +117,7 @@ class RouteJob(BaseModel):
         return Plan(tuple(shards), tuple(todo))
 
 
-def ranks_store(root: Path, dataset: str) -> StageStore:
+def ranks_store(root: Location, dataset: str) -> StageStore:
     """Return the store of a data set's ranked sentences."""
     return StageStore(root, dataset, "ranks", {"ranks": RANKS}, id_column="document_id")
 
@@ -186,6 +188,7 @@ def _documents(source: StageStore, shard: ShardRange) -> pa.Table:
 
 @task(
     task_run_name="{shard}",
+    tags=[SHARD],
     retries=RETRIES,
     retry_delay_seconds=exponential_backoff(10),
     retry_condition_fn=worth_another_try,

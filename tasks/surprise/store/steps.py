@@ -1,12 +1,12 @@
 """Where a data set's scores are kept, and reading them back: whole, or in pieces that fit into memory."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from infra.shards.location import Location
 from infra.shards.manifest import ShardRecord
 from infra.shards.spec import spec_hash
 from infra.shards.store import StageStore
@@ -20,12 +20,12 @@ TABLES = {"scores": SCORES, "score_rejects": SCORE_REJECTS}
 PIECE_TOKENS = 4_000_000  # 1.4 GiB to calibrate on (docs/masking.md)
 
 
-def scores_store(root: Path, dataset: str) -> StageStore:
+def scores_store(root: Location, dataset: str) -> StageStore:
     """Return the store of a data set's scores."""
     return StageStore(root, dataset, STAGE, TABLES, id_column="document_id")
 
 
-def read_scores(root: Path, dataset: str) -> ScoredSet:
+def read_scores(root: Location, dataset: str) -> ScoredSet:
     """Return all scored documents of a data set, in the order of the input.
 
     Raises:
@@ -37,7 +37,7 @@ def read_scores(root: Path, dataset: str) -> ScoredSet:
     return _filled(whole, store.read("scores"))
 
 
-def read_first(root: Path, dataset: str) -> ScoredSet:
+def read_first(root: Location, dataset: str) -> ScoredSet:
     """Return the documents of the first shard that has some, few enough to look at how all were scored.
 
     Raises:
@@ -52,7 +52,7 @@ def read_first(root: Path, dataset: str) -> ScoredSet:
     return whole
 
 
-def read_document(root: Path, dataset: str, document_id: str) -> ScoredSet:
+def read_document(root: Location, dataset: str, document_id: str) -> ScoredSet:
     """Return one scored document, or an empty set where there is none of that id; no other text is read.
 
     Raises:
@@ -68,7 +68,7 @@ def read_document(root: Path, dataset: str, document_id: str) -> ScoredSet:
     return whole
 
 
-def read_columns(root: Path, dataset: str, columns: list[str]) -> pa.Table:
+def read_columns(root: Location, dataset: str, columns: list[str]) -> pa.Table:
     """Return some columns of all scored documents, in the order of the input: small ones, such as ids or groups.
 
     Raises:
@@ -79,7 +79,7 @@ def read_columns(root: Path, dataset: str, columns: list[str]) -> pa.Table:
     return pa.concat_tables([empty, *(store.read_shard("scores", shard, columns) for shard in store.manifest.shards())])
 
 
-def read_shards(root: Path, dataset: str) -> Iterator[ScoredSet]:
+def read_shards(root: Location, dataset: str) -> Iterator[ScoredSet]:
     """Yield all scored documents shard by shard, in the order of the input; groups may be cut in two.
 
     Raises:
@@ -92,7 +92,7 @@ def read_shards(root: Path, dataset: str) -> Iterator[ScoredSet]:
         yield _filled(whole, store.read_shard("scores", shard))
 
 
-def has_groups(root: Path, dataset: str) -> bool:
+def has_groups(root: Location, dataset: str) -> bool:
     """Tell whether a scored document has a group."""
     store = scores_store(root, dataset)
     read = (store.read_shard("scores", shard, ["group"])["group"] for shard in store.manifest.shards())
@@ -100,7 +100,7 @@ def has_groups(root: Path, dataset: str) -> bool:
 
 
 def read_pieces(
-    root: Path, dataset: str, tokens: int = PIECE_TOKENS, wanted: Bool | None = None
+    root: Location, dataset: str, tokens: int = PIECE_TOKENS, wanted: Bool | None = None
 ) -> Iterator[ScoredSet]:
     """Yield the scored documents of a data set in pieces of about so many tokens; no group is cut in two.
 

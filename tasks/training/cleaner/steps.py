@@ -11,8 +11,7 @@ from infra.engines.causal_lm import CausalLmConfig, identify, load_tokenizer
 from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.models import KNOWN_MODELS
 from infra.shards import files
-from tasks.evaluation.splits import read_splits
-from tasks.evaluation.splitting.steps import SplitsOld, check_current, splits_store
+from tasks.evaluation.splitting.steps import SplitsOld, check_current, read_splits, splits_store
 from tasks.export.rows import COLUMNS, chats
 from tasks.sanitization.steps import triplets_store
 from tasks.training import job

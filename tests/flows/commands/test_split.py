@@ -11,7 +11,8 @@ from flows.cli import app
 from flows.config import RunConfig
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
-from tasks.evaluation.splits import Split, read_splits
+from tasks.evaluation.splits import Split
+from tasks.evaluation.splitting.steps import read_splits
 from tasks.synthesis.outcome import Record, tables
 from tasks.synthesis.steps import records_store
 from tests.tasks.sanitization.shards import made, record

@@ -15,7 +15,7 @@ from flows.config import load_run
 from flows.engines import planned_job
 from flows.synthesize import SynthesisReport, plan_run
 from infra.llm.types import Usage
-from infra.shards import files
+from infra.shards import files, local_files
 from infra.shards.ranges import ShardRange
 from tasks.shards.steps import ShardReceipt
 from tasks.synthesis.steps import records_store
@@ -61,7 +61,7 @@ def test_shards_that_another_process_has_are_not_done(made_set: MadeSet, copied:
 
 
 def test_what_a_killed_run_has_left_is_swept_away(made_set: MadeSet, copied: Path) -> None:
-    files.prepare(copied / "records" / "part-00000000-00000006.parquet", memoryview(b"half"))
+    local_files.prepare(copied / "records" / "part-00000000-00000006.parquet", memoryview(b"half"))
     assert run.invoke(app, ["shards", "verify", str(copied)]).exit_code == 4
     assert synthesize(made_set, copied)[0] == 0
     assert run.invoke(app, ["shards", "verify", str(copied)]).exit_code == 0

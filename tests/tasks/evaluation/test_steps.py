@@ -17,8 +17,8 @@ from infra.shards.verify import verify
 from tasks.evaluation.baselines import MASK
 from tasks.evaluation.choice import OutputsSanitizer, PresidioSanitizer
 from tasks.evaluation.opening.steps import _outputs
-from tasks.evaluation.splits import read_splits
 from tasks.evaluation.splitting.assign import SplitConfig
+from tasks.evaluation.splitting.steps import read_splits
 from tasks.evaluation.steps import EvaluationJob, ids_to_judge
 from tasks.evaluation.store.steps import evaluation_name, evaluations_of
 from tests.tasks.evaluation.shards import JUDGE, asked, evaluate, job_of, judge, sanitized

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from flows.config import RunConfig
-from tasks.evaluation.splits import read_splits
+from tasks.evaluation.splitting.steps import read_splits
 from tests.tasks.evaluation.shards import evaluate, job_of, sanitized
 from tests.tasks.sanitization.shards import FIRST, SECOND
 
