@@ -24,6 +24,7 @@ from infra.shards.parquet import TableDamaged
 from infra.shards.s3 import StorageRefused, StorageUnavailable
 from infra.stack.control import PortTaken
 from infra.stack.folder import StackBusy
+from infra.stack.ray_head import TemporaryFolderTaken
 from infra.stack.supervisor import StackFailed
 from tasks.report.marks import visible
 from tasks.surprise.reading.raw import InputUnfit
@@ -76,6 +77,7 @@ _KINDS: dict[Code, tuple[type[Exception], ...]] = {
         StorageUnavailable,
         StackBusy,
         StackFailed,
+        TemporaryFolderTaken,
         VersionsDiffer,
         WorkerDied,
     ),

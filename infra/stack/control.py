@@ -12,6 +12,7 @@ import psutil
 from infra.stack.config import LOOPBACK, StackConfig
 from infra.stack.folder import StackFolder
 from infra.stack.processes import end, marked, tree
+from infra.stack.ray_head import clear_temporary_folder, make_temporary_folder
 from infra.stack.state import StackState, read_state
 from infra.stack.supervisor import StackFailed
 
@@ -42,6 +43,7 @@ def prepare(config: StackConfig) -> None:
 
     Raises:
         PortTaken: one is not.
+        TemporaryFolderTaken: the Ray head's is another user's.
     """
     folder = StackFolder(config.home)
     folder.make()
@@ -51,6 +53,8 @@ def prepare(config: StackConfig) -> None:
         folder.state.unlink(missing_ok=True)
     for what, port in config.ports().items():
         _check_free(what, port)
+    if config.ray_address is None:
+        make_temporary_folder(config)
     (config.home / "wanted.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
@@ -114,6 +118,7 @@ def stop(state: StackState, tell: Callable[[str], None]) -> None:
             _tell_new(lines, tell)
         end([supervisor], grace_s=0)
     end(leftovers(state), grace_s=5)
+    clear_temporary_folder(state.config)
     StackFolder(state.config.home).state.unlink(missing_ok=True)
 
 

@@ -4,6 +4,7 @@ That a process is gone, the heartbeats of runs tell as well, minutes later, wher
 itself, one can look. What has crashed is picked up again: what is finished is not made again, so that costs little.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import psutil
@@ -18,6 +19,9 @@ _BECOMES = {"RUNNING": "CRASHED", "PENDING": "SCHEDULED", "CANCELLING": "CANCELL
 UNDER_WAY = tuple(_BECOMES)
 ATTEMPTS = 3
 SETTLED = timedelta(seconds=30)  # what a run has said at its end has reached the server by then
+WORKER_DIED = "Its worker died, and its process with it."
+# A worker tells of a crash twice, the second time when it has cleared up; that must not hit the next attempt.
+CLEARED_UP = timedelta(seconds=20)
 RECENT = timedelta(minutes=10)  # older ones were seen, and left, by whoever looked after them then
 
 
@@ -39,7 +43,7 @@ def settle_lost_runs(api: PrefectApi, pool: str) -> int:
     alive = {environment_of(each).get(FLOW_RUN) for each in psutil.process_iter()}
     lost = [run for run in runs if run["id"] not in alive]
     for run in lost:
-        api.set_state(run["id"], _BECOMES[run["state_type"]], "Its worker died, and its process with it.", force=True)
+        api.set_state(run["id"], _BECOMES[run["state_type"]], WORKER_DIED, force=True)
     return len(lost)
 
 
@@ -66,9 +70,13 @@ def pick_up_crashed(api: PrefectApi) -> int:
         ApiAway: no server answers.
         ApiRefused: it answers with an error.
     """
-    picked = 0
-    for run in api.crashed(since=datetime.now(UTC) - RECENT):
-        if _was_being_cancelled(api, run["id"]):
+    picked, now = 0, datetime.now(UTC)
+    for run in api.crashed(since=now - RECENT):
+        crashed_at = datetime.fromisoformat(run["state"]["timestamp"])
+        if now - crashed_at < CLEARED_UP and run["state"]["message"] != WORKER_DIED:
+            continue
+        states = [state["type"] for state in api.get(f"/flow_run_states/?flow_run_id={run['id']}")]
+        if was_being_cancelled(states):
             api.set_state(run["id"], "CANCELLED", "It was being cancelled when it crashed.", force=True)
         elif run["deployment_id"] is not None and run["run_count"] < ATTEMPTS:
             message = f"Attempt {run['run_count']} of {ATTEMPTS} crashed: what is finished is not made again."
@@ -94,7 +102,7 @@ def settle_task_runs(api: PrefectApi) -> int:
     return len(lost)
 
 
-def _was_being_cancelled(api: PrefectApi, flow_run: str) -> bool:
-    states = [state["type"] for state in api.get(f"/flow_run_states/?flow_run_id={flow_run}")]  # the oldest first
-    last_attempt = states[len(states) - 1 - states[::-1].index("RUNNING") :] if "RUNNING" in states else states
-    return "CANCELLING" in last_attempt
+def was_being_cancelled(states: Sequence[str]) -> bool:
+    """Tell from the types of a run's states, the oldest first, whether its last attempt was to be cancelled."""
+    attempt = states[len(states) - 1 - states[::-1].index("RUNNING") :] if "RUNNING" in states else states
+    return "CANCELLING" in attempt

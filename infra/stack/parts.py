@@ -1,7 +1,6 @@
 """The parts of a stack: how each is started, and how one knows that it is ready."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -17,9 +16,9 @@ from infra.stack.environment import ray_environment, server_environment, worker_
 from infra.stack.folder import StackFolder
 from infra.stack.pools import LOCAL_POOL
 from infra.stack.prefect_api import ApiAway, ApiRefused, PrefectApi
+from infra.stack.ray_head import head_command, head_serves
 
 SERVER, RAY, WORKER = "server", "ray", "worker"
-OBJECT_STORE_BYTES = 200_000_000  # as in `infra.ray.cluster`: what travels is small
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,7 @@ class Part:
         is_ready: asked again and again after the start.
         signals: how often it is told to end; Prefect's worker goes on with its runs until the second time.
         grace_s: from each of them to the next, and to SIGKILL.
+        tries: how many of the stack's first starts may fail before it is given up.
         gives_way: to the runs and their models, where the cores are few.
     """
 
@@ -43,6 +43,7 @@ class Part:
     is_ready: Callable[[psutil.Process], bool]
     grace_s: float
     signals: int = 1
+    tries: int = 1
     gives_way: bool = True
 
     def start(self) -> subprocess.Popen[bytes]:
@@ -97,28 +98,15 @@ def _server(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Par
 
 
 def _ray(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Part:
-    ports = {
-        "--port": config.ray_port,
-        "--dashboard-port": config.ray_dashboard_port,
-        "--ray-client-server-port": _free_port(),  # cannot be left out, and its default is everybody's
-        "--dashboard-agent-listen-port": _free_port(),
-    }
-    chosen = ["--min-worker-port", "0", "--max-worker-port", "0"]  # any that are free, not a fixed range
-    chosen += [text for name, port in ports.items() for text in (name, str(port))]
-    size = () if config.cpus is None else ("--num-cpus", str(config.cpus))
     return Part(
         name=RAY,
         address=config.ray_head,
-        command=(
-            *(sys.executable, "-c", "from ray.scripts.scripts import main; main()"),
-            *("start", "--head", "--block", "--disable-usage-stats", "--include-dashboard", "true"),
-            *("--node-ip-address", LOOPBACK, "--dashboard-host", LOOPBACK, *chosen, *size),
-            *("--object-store-memory", str(OBJECT_STORE_BYTES)),
-        ),
+        command=head_command(config),
         environment=ray_environment(config, mark, inherited),
         folder=config.home,
         log=StackFolder(config.home).logs / "ray.log",
-        is_ready=lambda _: _listens(config.ray_port) and _listens(config.ray_dashboard_port),
+        is_ready=lambda _: head_serves(config),
+        tries=3,  # Ray gives itself half a minute, which is too little for a machine that has much else to do
         grace_s=15,
     )
 
@@ -151,17 +139,3 @@ def _polls(api: PrefectApi, name: str, process: psutil.Process) -> bool:
         return False
     beats = [each["last_heartbeat_time"] for each in workers if each["name"] == name and each["last_heartbeat_time"]]
     return any(datetime.fromisoformat(beat).timestamp() > started for beat in beats)
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection((LOOPBACK, port), timeout=1).close()
-    except OSError:
-        return False
-    return True
-
-
-def _free_port() -> int:
-    with socket.create_server((LOOPBACK, 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

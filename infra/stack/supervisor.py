@@ -26,7 +26,7 @@ HEALTH_S = 5.0
 ROUND_S = 5.0
 SILENT_S = 60.0  # a server that does not answer for so long is started again
 CANCEL_WITHIN_S = 25.0  # of the 30 s in which `down` ends what runs
-ORPHAN_GRACE_S = 15.0  # a run without its worker: enough to say that it crashed
+ORPHAN_GRACE_S = 10.0  # a run without its worker: enough to say that it crashed
 
 
 class StackFailed(Exception):
@@ -109,8 +109,12 @@ class Supervisor:
         while self._signal is None and not all(watched.is_ready for watched in parts):
             for watched in parts:
                 if watched.look():
+                    if not watched.is_up:
+                        self._clear(watched)
                     self._write()
-                if not watched.is_up:
+                if watched.is_due and not watched.is_hopeless:
+                    self._start(watched)
+                if watched.is_hopeless:
                     log = watched.part.log
                     tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
                     raise StackFailed(f"the {watched.part.name} did not come up ({watched.ended}); {log}:\n{tail}")

@@ -52,6 +52,11 @@ class Watched:
         return self._child is None and self._clock() >= self._due
 
     @property
+    def is_hopeless(self) -> bool:
+        """Whether it never came up, however often it may be tried."""
+        return self._child is None and not self.was_ready and self._failures >= self.part.tries
+
+    @property
     def pid(self) -> int | None:
         """Of its process, if there is one."""
         return None if self._child is None else self._child.pid

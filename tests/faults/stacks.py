@@ -1,5 +1,6 @@
 """A stack of a test: started with ``privasis up`` in a folder of its own, on ports of its own, and used over REST."""
 
+import json
 import os
 import socket
 import subprocess
@@ -22,7 +23,7 @@ prefect-version: 3.9.1
 name: test
 deployments:
 - name: test
-  entrypoint: flows/synthesize.py:synthesize
+  entrypoint: flows/deployed/records.py:synthesize
   work_pool: {name: process}
 """
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
@@ -59,7 +60,7 @@ class Stack:
     def begin(self, run: RunConfig) -> str:
         """Start a run as a program would, over REST, and return its id."""
         deployment = self.api.get("/deployments/name/synthesize/test")
-        parameters = {"run": run.model_dump(mode="json")}
+        parameters = {"run_file": toml_of(run), "dataset": run.dataset}
         created = self.api.post(f"/deployments/{deployment['id']}/create_flow_run", {"parameters": parameters})
         return str(created["id"])
 
@@ -71,7 +72,7 @@ class Stack:
             return None
         return found
 
-    def wait(self, flow_run: str, kinds: tuple[str, ...] = ("COMPLETED",), within_s: float = 120) -> dict[str, Any]:
+    def wait(self, flow_run: str, kinds: tuple[str, ...] = ("COMPLETED",), within_s: float = 300) -> dict[str, Any]:
         """Wait until a run has ended as one of ``kinds``."""
         end = time.monotonic() + within_s
         while (found := self.flow_run(flow_run)) is None or found["state_type"] not in kinds:
@@ -111,3 +112,17 @@ def ports() -> list[str]:
     for each in listeners:
         each.close()
     return flags
+
+
+def toml_of(run: RunConfig) -> str:
+    """Return the text of a run file; every JSON text, number and truth value is one of TOML, too."""
+    values = run.model_dump(mode="json", exclude_none=True)
+    return "\n".join(f"{name} = {_inline(value)}" for name, value in values.items())
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_inline(each)}" for name, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return json.dumps(value)

@@ -28,12 +28,12 @@ from tests.faults.stacks import Stack, stack
 pytestmark = [pytest.mark.faults, pytest.mark.ray]
 
 SOON = 20  # calls: the run is under way
-RECOVERED_S = 30  # until the supervisor has a part up again
+RECOVERED_S = 60  # until the supervisor has a part up again
 
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    with start(SimulatorConfig(seed=3, latency_ms=300, latency_jitter=0.5)) as running:
+    with start(SimulatorConfig(seed=3, latency_ms=200, latency_jitter=0.5)) as running:
         yield running
 
 
@@ -74,7 +74,7 @@ def undisturbed(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def run_of(simulator: Simulator, root: Path) -> RunConfig:
-    run = run_on(simulator, root)
+    run = run_on(simulator, root, records=12, shard_size=4)
     refinement = RefinementConfig(steps=1, diversity=False)  # with it, rows depend on the order in which records end
     return run.model_copy(update={"synthesis": run.synthesis.model_copy(update={"refinement": refinement})})
 
@@ -83,7 +83,7 @@ def begin(up: Stack, simulator: Simulator, run: RunConfig) -> str:
     """Start a run, and wait until it is in the middle of its work."""
     simulator.reset()
     flow_run = up.begin(run)
-    simulator.wait(SOON, timeout_s=90)
+    simulator.wait(SOON, timeout_s=180)
     return flow_run
 
 
@@ -104,15 +104,18 @@ def wait_for_restart(up: Stack, part: str) -> None:
         time.sleep(0.3)
 
 
-def test_a_run_whose_worker_is_killed_is_picked_up_again(
+def test_a_run_is_picked_up_when_its_worker_is_killed_and_when_its_process_is(
     up: Stack, silent: str, simulator: Simulator, undisturbed: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
     run = run_of(simulator, tmp_path)
     flow_run = begin(up, simulator, run)
     os.kill(up.pid("worker"), signal.SIGKILL)
-    ended = up.wait(flow_run)
-    assert ended["run_count"] == 2
     wait_for_restart(up, "worker")
+    up.wait(flow_run, ("RUNNING",))
+    for process in psutil.Process(up.pid("worker")).children(recursive=True):
+        process.kill()
+    up.wait(flow_run, ("CRASHED",))
+    assert up.wait(flow_run)["run_count"] == 3
     check(up, flow_run, run, undisturbed)
 
 
@@ -136,17 +139,6 @@ def test_a_run_outlives_the_server_and_its_database(
     check(up, flow_run, run, undisturbed)
 
 
-def test_a_run_whose_process_is_killed_is_picked_up_again(
-    up: Stack, simulator: Simulator, undisturbed: dict[str, dict[str, Any]], tmp_path: Path
-) -> None:
-    run = run_of(simulator, tmp_path)
-    flow_run = begin(up, simulator, run)
-    for process in psutil.Process(up.pid("worker")).children(recursive=True):
-        process.kill()
-    assert up.wait(flow_run)["run_count"] == 2
-    check(up, flow_run, run, undisturbed)
-
-
 def test_a_run_that_fell_silent_has_crashed(up: Stack, silent: str) -> None:
     assert up.wait(silent, ("CRASHED",), within_s=SILENT_S + 60)["state"]["message"].startswith("No heartbeat")
 
@@ -160,7 +152,7 @@ def test_down_ends_a_run_and_every_process_and_what_was_made_stays(
     begun = time.monotonic()
     down = up.command("down")
     assert down.returncode == 0
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 90
     assert leftovers(state) == marked(state.mark) == []
     assert up.command("ps").returncode == 3
     finish(make, run)  # no lease of the ended run is in the way

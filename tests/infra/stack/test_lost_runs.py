@@ -1,0 +1,17 @@
+import pytest
+
+from infra.stack.lost_runs import was_being_cancelled
+
+
+@pytest.mark.parametrize(
+    ("states", "so"),
+    [
+        (["SCHEDULED", "PENDING", "RUNNING", "CRASHED"], False),
+        (["SCHEDULED", "PENDING", "RUNNING", "CANCELLING", "CRASHED"], True),
+        (["SCHEDULED", "PENDING", "CANCELLING", "CRASHED"], True),
+        (["RUNNING", "CANCELLING", "CANCELLED", "SCHEDULED", "PENDING", "RUNNING", "CRASHED"], False),
+        ([], False),
+    ],
+)
+def test_only_the_last_attempt_tells_whether_a_crash_was_a_cancelling(states: list[str], so: bool) -> None:
+    assert was_being_cancelled(states) is so

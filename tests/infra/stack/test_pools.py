@@ -1,0 +1,44 @@
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.stack.pools import DESCRIPTIONS
+
+TEMPLATES = Path("deploy/work-pools")
+
+
+def template(kind: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((TEMPLATES / f"{kind}.json").read_text(encoding="utf-8"))
+    return read
+
+
+@pytest.mark.parametrize("kind", sorted(DESCRIPTIONS))
+def test_a_job_uses_the_variables_that_its_form_has(kind: str) -> None:
+    read = template(kind)
+    used = set(re.findall(r"\{\{ (\w+) \}\}", json.dumps(read["job_configuration"])))
+    assert used == set(read["variables"]["properties"])
+
+
+def test_every_template_has_a_pool() -> None:
+    assert {file.stem for file in TEMPLATES.glob("*.json")} == set(DESCRIPTIONS)
+
+
+def test_prefect_makes_a_process_of_the_template() -> None:
+    from prefect.workers.process import ProcessWorker
+
+    ours, theirs = template("process"), ProcessWorker.get_default_base_job_template()
+    assert ours["job_configuration"] == theirs["job_configuration"]
+    assert ours["variables"]["properties"].keys() == theirs["variables"]["properties"].keys()
+
+
+def test_a_job_of_kubernetes_is_what_its_worker_asks_for_and_unprivileged() -> None:
+    job = template("kubernetes")["job_configuration"]["job_manifest"]
+    assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
+    pod = job["spec"]["template"]["spec"]
+    assert (pod["parallelism"], pod["completions"], pod["restartPolicy"]) == (1, 1, "Never")
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    (container,) = pod["containers"]
+    assert container["securityContext"]["allowPrivilegeEscalation"] is False
