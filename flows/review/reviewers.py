@@ -33,7 +33,7 @@ class Reviewers(BaseModel):
     @property
     def names(self) -> tuple[str, ...]:
         """Names in order."""
-        return tuple(sorted(self.tokens))
+        return tuple(sorted(self.tokens, key=lambda name: (name.casefold(), name)))
 
     def joined_by(self, names: Iterable[str]) -> "Reviewers":
         """Return these and ``names``, each new one with a token of its own.

@@ -45,7 +45,7 @@ def agreement(said: Mapping[str, Mapping[str, T]]) -> Agreement:
     """Return how far reviewers agree.
 
     Args:
-        said: reviewer -> text -> answer.
+        said: reviewer -> text -> answer; pairs are in this order.
     """
     units: dict[str, list[T]] = {}
     for answers in said.values():
@@ -57,7 +57,7 @@ def agreement(said: Mapping[str, Mapping[str, T]]) -> Agreement:
         texts=len(shared),
         raw=None if observed is None else 1 - observed,
         alpha=krippendorff_alpha(shared),
-        pairs=tuple(_pair(first, second, said) for first, second in combinations(sorted(said), 2)),
+        pairs=tuple(_pair(first, second, said) for first, second in combinations(said, 2)),
     )
 
 

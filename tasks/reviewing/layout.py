@@ -106,6 +106,7 @@ def _pairs(results: Results) -> Table:
             *(fixed(pair.kappa, 3) for pair in pairs),
         )
         for pairs in zip(*by_question, strict=True)
+        if pairs[-1].texts
     ]
     kappas = tuple(f"kappa, {TITLES[question]}" for question in results.answers)
     return Table("Agreement of pairs", ("", "Texts", "Same answer", *kappas), tuple(rows))

@@ -125,7 +125,8 @@ def results_of(sheet: Sheet, key: Key, judgements: Mapping[str, Mapping[str, Jud
     """
     sources = key.sources(sheet)
     complete = {
-        reviewer: {item: each for item, each in said.items() if each.complete} for reviewer, said in judgements.items()
+        reviewer: {item: each for item, each in judgements[reviewer].items() if each.complete}
+        for reviewer in _ordered(judgements)
     }
     answers = {question: _answer(_said(question, complete), sources) for question in QUESTIONS}
     both = _said("both", complete)
@@ -136,15 +137,19 @@ def results_of(sheet: Sheet, key: Key, judgements: Mapping[str, Mapping[str, Jud
         expected=len(sheet.items) * len(judgements),
         judgements=sum(map(len, complete.values())),
         answers=answers,
-        reviewers=tuple(_reviewer(name, judgements[name], both[name], sources) for name in sorted(judgements)),
+        reviewers=tuple(_reviewer(name, judgements[name], both[name], sources) for name in _ordered(judgements)),
         origins=_origins(key, _verdicts(both)),
         comments=tuple(
-            Comment(item, sources[item], name, said[item].comment)
-            for name, said in sorted(judgements.items())
-            for item in sorted(said)
-            if said[item].comment
+            Comment(item, sources[item], name, judgements[name][item].comment)
+            for name in _ordered(judgements)
+            for item in sorted(judgements[name])
+            if judgements[name][item].comment
         ),
     )
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name.casefold(), name))
 
 
 def _said(question: Question, complete: Mapping[str, Mapping[str, Judgement]]) -> dict[str, dict[str, bool]]:

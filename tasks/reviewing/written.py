@@ -57,11 +57,11 @@ def to_terminal(results: Results) -> RenderableType:
 def _grid(table: Table) -> Grid:
     grid = Grid.grid(padding=(0, 2))
     for number, column in enumerate(table.columns):
-        grid.add_column(Text(column, "dim"), justify="right" if number else "left", overflow="fold")
+        grid.add_column(Text(column, "dim"), justify="right" if number else "left")
     grid.show_header = True
     for number, row in enumerate(table.rows):
         style = "yellow" if number == table.paper else ""
-        grid.add_row(*(Text(visible(cell), style) for cell in row))
+        grid.add_row(*(Text(visible(cell).replace(" [", "\n["), style, no_wrap=True) for cell in row))
     return grid
 
 

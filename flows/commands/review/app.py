@@ -49,7 +49,7 @@ def serve(
     host: Annotated[str, Option(help="Address to listen at; from other machines the links hold a token more.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8090,
+    port: Annotated[int, Option(min=1, max=65535, help="Port.")] = 8090,
 ) -> None:
     """Serve the sheet as a web page, a link for each reviewer. Every answer is on the disk before it counts as saved.
 

@@ -31,14 +31,15 @@ def run(folder: Path, names: Sequence[str], host: str, port: int) -> None:
         raise ConfigError(f"{folder}: nobody reviews yet: name everybody with --reviewer NAME")
     access = Access(None if is_loopback(host) else reviewers.door)
     app = create_app(sheet, reviewers, review.log, access)
-    _tell_links(reviewers, said, len(sheet.items))
+    _tell_links(reviewers, said, len(sheet.items), access.address(host, port))
     serve_web(app, access, host, port, doing="Reviewing", open_browser=False)
 
 
-def _tell_links(reviewers: Reviewers, said: Mapping[str, Mapping[str, Judgement]], texts: int) -> None:
-    """Say who is to open what; the address comes before ``#``, and is known when the server listens."""
-    sys.stderr.write("Give each reviewer the address below with their own part at its end:\n")
+def _tell_links(reviewers: Reviewers, said: Mapping[str, Mapping[str, Judgement]], texts: int, address: str) -> None:
+    sys.stderr.write("Give each reviewer the whole link:\n")
     width = max(map(len, reviewers.names))
     for name in reviewers.names:
         judged = sum(each.complete for each in said[name].values())
-        sys.stderr.write(f"  {name:<{width}}  #{reviewers.tokens[name]}  {judged} of {texts} judged\n")
+        sys.stderr.write(f"  {name:<{width}}  {address}#{reviewers.tokens[name]}  {judged} of {texts} judged\n")
+    if "//0.0.0.0:" in address or "//[::]:" in address:
+        sys.stderr.write("From other machines this one's name or address stands in the place of 0.0.0.0 or [::].\n")

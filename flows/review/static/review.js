@@ -10,7 +10,8 @@ class Refused extends Error {} // it would be refused again
 
 class Server {
   constructor() {
-    this.token = decodeURIComponent(location.hash.slice(1));
+    this.token = location.hash.slice(1);
+    this.texts = new Map(); // id -> promise: the next text is there before it is asked for
   }
   async ask(path, options = {}) {
     const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
@@ -24,8 +25,13 @@ class Server {
   sheet() {
     return this.ask("/api/sheet");
   }
-  async text(entry) {
-    return (await this.ask(`/api/texts/${entry.id}`)).text;
+  text({ id }) {
+    if (!this.texts.has(id)) {
+      const asked = this.ask(`/api/texts/${id}`).then((answer) => answer.text);
+      asked.catch(() => this.texts.delete(id));
+      this.texts.set(id, asked);
+    }
+    return this.texts.get(id);
   }
   save({ id, natural, coherent, comment }) {
     return this.ask(`/api/texts/${id}`, { method: "PUT", body: JSON.stringify({ natural, coherent, comment }), keepalive: true });
@@ -71,6 +77,7 @@ class InFile {
 const store = at("sheet") ? new InFile() : new Server();
 let entries = [];
 let place = 0;
+let loading = false; // the next text is on its way: a key now would be meant for it
 let asked = 0; // index of the marked question; past the last one when both are answered
 const waiting = new Map(); // id -> entry whose last change is not saved yet
 let sending = false;
@@ -96,6 +103,7 @@ function mark(question) {
 }
 
 function answer(question, yes) {
+  if (loading) return;
   const entry = entries[place];
   entry[QUESTIONS[question]] = yes;
   keep(entry);
@@ -156,12 +164,17 @@ async function show(index) {
   if (before && at("comment").value !== before.comment && !at("review").hidden) comment();
   const entry = entries[index];
   let text;
+  if (loading) return;
+  loading = true;
   try {
     text = await store.text(entry);
   } catch (error) {
     trouble(error instanceof Refused ? error.message : "The server does not answer: try again in a moment.");
     return;
+  } finally {
+    loading = false;
   }
+  if (index + 1 < entries.length) Promise.resolve(store.text(entries[index + 1])).catch(() => {}); // asked for again when it is its turn
   if (!waiting.size) trouble("");
   place = index;
   at("place").textContent = `Text ${index + 1} of ${entries.length}`;
