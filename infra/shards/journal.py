@@ -7,7 +7,7 @@ from infra.shards import files, local_files, objects
 from infra.shards.append_file import AppendFile
 from infra.shards.frames import MAGIC, frame, key_hash, pack, scan, unpack
 from infra.shards.location import Location, ObjectPath
-from infra.shards.segments import Shipper, pieces, read_segments, segments
+from infra.shards.segments import Segment, Shipper, pieces, read_segments, segments
 
 ARCHIVE_SUFFIX = ".zst"
 
@@ -70,7 +70,8 @@ class Journal:
         here = files.here(path)
         data = local_files.read(here) or b""
         found = scan(data, here)
-        shipped = read_segments(path) if isinstance(path, ObjectPath) else {}
+        sent = segments(path) if isinstance(path, ObjectPath) else []
+        shipped = read_segments(path, sent) if isinstance(path, ObjectPath) else {}
         self.replayed = 0
         self.appended = 0
         self.torn_bytes = len(data) - found.end
@@ -86,7 +87,8 @@ class Journal:
         if isinstance(path, ObjectPath):
             if fence is None:
                 raise ValueError(f"{path}: a journal in an object store is written under a lease")
-            self._shipper = Shipper(path, fence.token, fence.check_unless_fresh)
+            last = max((each.number for each in sent if each.token == fence.token), default=0)
+            self._shipper = Shipper(path, Segment(fence.token, last), fence.check_unless_fresh)
             for key, body in found.events.items():
                 if key not in shipped:  # a process that died here had not sent it yet
                     self._shipper.add(key, body)
@@ -176,7 +178,7 @@ def read_events(path: Location) -> dict[bytes, bytes]:
     if path.suffix != ARCHIVE_SUFFIX:
         here = files.here(path)
         found = scan(local_files.read(here) or b"", here).events
-        return _merged(read_segments(path), found) if isinstance(path, ObjectPath) else found
+        return _merged(read_segments(path, segments(path)), found) if isinstance(path, ObjectPath) else found
     data = files.read(path)
     return {} if data is None else unpack(data, path)
 
@@ -188,7 +190,7 @@ def open_pieces(path: Location) -> Iterator[tuple[Location, bytes]]:
     if data is not None:
         yield here, data
     if isinstance(path, ObjectPath):
-        yield from pieces(path)
+        yield from pieces(path, segments(path))
 
 
 def archive_journal(path: Location, archive: Location, token: int | None = None) -> None:
@@ -212,7 +214,7 @@ def archive_journal(path: Location, archive: Location, token: int | None = None)
     shipped = segments(path)
     if data is None and not shipped:
         return
-    others = read_segments(path, but_of=None if data is None else token)
+    others = read_segments(path, [each for each in shipped if data is None or each.token != token])
     files.put(archive, pack(_merged(read_events(archive), others, scan(data or b"", here).events)))
     objects.delete([path / each.name for each in shipped])
     local_files.delete(here)

@@ -83,9 +83,17 @@ class Layout:
         """Yield every archived journal."""
         return _shards_in(self.journal, JOURNAL_SUFFIX + ARCHIVE_SUFFIX)
 
+    def journals(self) -> Iterator[tuple[ShardRange, Location]]:
+        """Yield every journal, open ones first: of one listing, which takes a while where there are many."""
+        names = files.names(self.journal)
+        for suffix in (JOURNAL_SUFFIX, JOURNAL_SUFFIX + ARCHIVE_SUFFIX):
+            for name in names:
+                if shard := ShardRange.of_file(name, suffix):
+                    yield shard, self.journal / name
+
     def begun(self) -> set[ShardRange]:
         """Return the shards that left anything but a lease, committed or not."""
-        return {shard for files_of in (self.data_files, self.open_journals, self.archives) for shard, _ in files_of()}
+        return {shard for files_of in (self.data_files, self.journals) for shard, _ in files_of()}
 
     def temporaries(self) -> Iterator[tuple[ShardRange, Location]]:
         """Yield every temporary file: somebody is writing it, or died while writing it. Object stores have none."""
@@ -100,7 +108,7 @@ class Layout:
 
     def strangers(self) -> Iterator[Location]:
         """Yield every file in these folders that no store has written."""
-        known = {path for _, path in (*self.data_files(), *self.open_journals(), *self.archives(), *self.temporaries())}
+        known = {path for _, path in (*self.data_files(), *self.journals(), *self.temporaries())}
         known |= {path for _, path in _shards_in(self.manifest, manifest.SUFFIX)}
         for folder in (*self.tables.values(), self.manifest, self.journal):
             yield from (folder / name for name in files.names(folder) if folder / name not in known)

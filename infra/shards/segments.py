@@ -7,7 +7,7 @@ a process loses none; the loss of a machine loses those of the last seconds.
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from infra.shards import files, objects
@@ -43,27 +43,22 @@ def segments(folder: ObjectPath) -> list[Segment]:
     return sorted(Segment(int(found[1]), int(found[2])) for found in map(_NAME.fullmatch, files.names(folder)) if found)
 
 
-def pieces(folder: ObjectPath, but_of: int | None = None) -> Iterator[tuple[ObjectPath, bytes]]:
-    """Yield place and bytes of each segment of a journal, in the order of writing.
-
-    Args:
-        folder: the journal.
-        but_of: a fencing token whose segments are left out.
-    """
-    paths = [folder / each.name for each in segments(folder) if each.token != but_of]
+def pieces(folder: ObjectPath, wanted: Sequence[Segment]) -> Iterator[tuple[ObjectPath, bytes]]:
+    """Yield place and bytes of each of these segments of a journal, in their order."""
+    paths = [folder / each.name for each in wanted]
     for path, data in zip(paths, files.mapped(objects.read, paths, folder), strict=True):
         if data is not None:  # else it has just gone into the archive
             yield path, data
 
 
-def read_segments(folder: ObjectPath, but_of: int | None = None) -> dict[bytes, bytes]:
-    """Return the events of a journal that the store has; of two answers to one key, the first written counts.
+def read_segments(folder: ObjectPath, wanted: Sequence[Segment]) -> dict[bytes, bytes]:
+    """Return the events of these segments of a journal; of two answers to one key, the first written counts.
 
     Raises:
         JournalCorrupt: a segment is damaged.
     """
     events: dict[bytes, bytes] = {}
-    for path, data in pieces(folder, but_of):
+    for path, data in pieces(folder, wanted):
         for key, body in unpack(data, path).items():
             events.setdefault(key, body)
     return events
@@ -73,22 +68,25 @@ class Shipper:
     """Sends events to the store by a thread of its own: those of some seconds, or of some megabytes, as one segment."""
 
     def __init__(
-        self, folder: ObjectPath, token: int, fence: Callable[[], None], *, seconds: float = SEGMENT_SECONDS
+        self,
+        folder: ObjectPath,
+        after: Segment,
+        fence: Callable[[], None],
+        *,
+        seconds: float = SEGMENT_SECONDS,
     ) -> None:
         """Start the thread.
 
         Args:
             folder: the journal.
-            token: of the lease under which it is written.
+            after: under which token segments are written, and the last that has been.
             fence: raises if the lease is lost: what others have begun to go on from must not grow behind their back.
             seconds: so long an event waits at most before it is sent.
         """
         self._folder = folder
-        self._token = token
+        self._token, self._number = after.token, after.number
         self._fence = fence
         self._seconds = seconds
-        written = [each.number for each in segments(folder) if each.token == token]
-        self._number = max(written, default=0)
         self._waiting: dict[bytes, bytes] = {}
         self._bytes = 0
         self._lock = threading.Lock()

@@ -61,13 +61,13 @@ class StageStore:
             LeaseLost: the lease is not ours any more.
             JournalCorrupt: a journal is damaged other than by a torn tail.
         """
-        self._check_lease(lease.shard, lease)
+        self._check_is_for(lease.shard, lease)
+        lease.check()
         shard = lease.shard
-        others = [*self.layout.open_journals(), *self.layout.archives()]
         return Journal(
             self.layout.open_journal(shard),
             archive=self.layout.archive(shard),
-            neighbours=[path for other, path in others if other != shard and other.overlaps(shard)],
+            neighbours=[path for other, path in self.layout.journals() if other != shard and other.overlaps(shard)],
             fence=lease,
         )
 
@@ -101,7 +101,7 @@ class StageStore:
             LeaseLost: another worker has taken over.
             AlreadyCommitted: rows of it are committed in a shard that was cut otherwise.
         """
-        self._check_lease(shard, lease)
+        self._check_is_for(shard, lease)
         self._check_tables(shard, tables, expected_rows)
         lease.renew()
         encoded = {table: parquet.encode(tables[table]) for table in self.tables}
@@ -129,7 +129,7 @@ class StageStore:
                 file.publish(lease.check)
         lease.check()
         self.manifest.put(record)
-        self._clear(shard, lease)
+        self._clear(shard, lease, committed=True)
         return record
 
     def paths(self, table: str) -> list[Location]:
@@ -185,13 +185,13 @@ class StageStore:
             except LeaseHeld:
                 continue
             with lease:
-                self._clear(shard, lease)
+                self._clear(shard, lease, committed=files.exists(self.manifest.path(shard)))
             cleared.append(shard)
         return cleared
 
-    def _clear(self, shard: ShardRange, lease: Lease) -> None:
+    def _clear(self, shard: ShardRange, lease: Lease, *, committed: bool) -> None:
         """Archive the journal of a committed shard and remove temporary files; the caller holds the lease."""
-        if files.exists(self.manifest.path(shard)):
+        if committed:
             for ledger in self.layout.batch_ledgers(shard):  # what came with them is in the journal
                 files.delete(ledger)
             archive_journal(self.layout.open_journal(shard), self.layout.archive(shard), lease.token)
@@ -200,10 +200,9 @@ class StageStore:
             if other == shard and (path.parent != self.layout.lease or files.age_seconds(path) > LEASE_TTL_S):
                 files.delete(path)
 
-    def _check_lease(self, shard: ShardRange, lease: Lease) -> None:
+    def _check_is_for(self, shard: ShardRange, lease: Lease) -> None:
         if (lease.shard, lease.directory) != (shard, self.layout.lease):
             raise ValueError(f"{self.layout.lease} {shard.name}: the lease is for {lease.directory} {lease.shard.name}")
-        lease.check()
 
     def _check_tables(self, shard: ShardRange, tables: Mapping[str, pa.Table], expected_rows: int) -> None:
         if set(tables) != set(self.tables):

@@ -9,7 +9,9 @@ from urllib.parse import parse_qs
 from urllib.request import Request, urlopen
 
 import pytest
+from moto.core import DEFAULT_ACCOUNT_ID
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from moto.s3.models import s3_backends
 from werkzeug.serving import make_server
 
 from infra.settings import settings
@@ -36,13 +38,15 @@ class Store:
         url: where it answers.
         requests: such as ``PUT /letters/a`` and ``LIST a/``.
         faults: what it answers instead.
-        ignores_conditions: it writes whatever a conditional put says, as old servers do.
+        if_match: the versions that writes were conditional on.
+    ignores_conditions: it writes whatever a conditional put says, as old servers do.
     """
 
     url: str = ""
     requests: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     ignores_conditions: bool = False
+    if_match: list[str] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)  # moto looks and writes in two steps, a real store in one
 
@@ -51,6 +55,10 @@ class Store:
 
     def count(self, start: str = "") -> int:
         return sum(each.startswith(start) for each in self.requests)
+
+    def hold(self, key: str, data: bytes) -> None:
+        """Put an object there without a request."""
+        s3_backends[DEFAULT_ACCOUNT_ID]["aws"].put_object(BUCKET, key, data)
 
     def answer(self, app: Any, environ: dict[str, Any], start_response: Any) -> Any:
         asked = parse_qs(environ["QUERY_STRING"])
@@ -69,6 +77,8 @@ class Store:
                 f"{fault.status} -", [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))]
             )
             return [body]
+        if condition := environ.get("HTTP_IF_MATCH"):
+            self.if_match.append(condition)
         if self.ignores_conditions:
             environ.pop("HTTP_IF_NONE_MATCH", None)
             environ.pop("HTTP_IF_MATCH", None)
