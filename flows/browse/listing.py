@@ -158,7 +158,11 @@ class Lists:
         def at(other: int) -> tuple[int, int] | None:
             if not 0 <= other < len(rows):
                 return None
-            (row,) = rows.page(other, 1, ["index"])
+            try:
+                (row,) = rows.page(other, 1, ["index"])
+            except UNREADABLE:  # this page can be shown; the one that the link leads to says what is wrong
+                where = rows.at(other)
+                return where.entry.shard.start + where.place, other
             return row["index"], other
 
         return at(place - 1), at(place + 1)

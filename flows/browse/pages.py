@@ -13,7 +13,7 @@ from tasks.surprise.explain.view import STEPS
 
 COLORS = 8  # in the style sheet; more groups than that begin again, and their numbers tell them apart
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
-_SHORT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
+_SHORT = ((10**9, "G", 10**9), (10**6, "M", 10**6), (10**4, "k", 10**3))  # from, unit, its size
 
 
 def templates() -> jinja2.Environment:
@@ -47,9 +47,10 @@ def written_bytes(value: int) -> str:
 
 def short(value: float) -> str:
     """Write a large count in three digits."""
-    for size, unit in _SHORT:
-        if value >= 10 * size:
-            return f"{value / size:,.{0 if value >= 100 * size else 1}f} {unit}"
+    for least, unit, size in _SHORT:
+        if value >= least:
+            scaled = value / size
+            return f"{scaled:,.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
     return f"{value:,.0f}"
 
 

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from flows.browse.asked import AddressUnusable, Asked
 from flows.browse.catalog import Catalog, NotThere, Stage
 from flows.browse.kinds import KINDS, Kind
-from flows.browse.listing import PAGE_ROWS, Found, Listed
+from flows.browse.listing import PAGE_ROWS, UNREADABLE, Found, Listed
 from infra.search.index import MOST_COUNTED, Value
 from infra.search.words import terms_of
 from infra.shards.states import MEANINGS, ShardLook, ShardState, counts, states_of
@@ -215,9 +215,16 @@ def beside(catalog: Catalog, dataset: str, table: str, index: int) -> list[dict[
     links = []
     for stage in catalog.stages(dataset):
         for name in stage.store.tables:
-            if name in family and name != "splits" and stage.rows(name).find(index) is not None:
+            if name in family and name != "splits" and _has(stage, name, index):
                 key = f"{name}.{stage.name.evaluation}" if stage.name.evaluation else name
                 title = f"Judged: {stage.name.evaluation}" if stage.name.evaluation else KINDS[name].one.capitalize()
                 chosen = "page" if key == table else ""
                 links.append({"title": title, "address": f"/d/{dataset}/rows/{quote(key)}/{index}", "chosen": chosen})
     return links
+
+
+def _has(stage: Stage, table: str, index: int) -> bool:
+    try:
+        return stage.rows(table).find(index) is not None
+    except UNREADABLE:  # the page of that row says what is wrong
+        return True
