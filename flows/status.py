@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
-from flows.budget import Budget, here_usd
+from flows.artifacts.progress import progress_of, progress_told
+from flows.budget import Budget, BudgetSpent, here_usd
 from flows.progress import OUTCOMES
-from flows.status_file import begin, write
+from flows.status_file import begin, every_s, write
+from infra.events import budget_reached
 from infra.metrics import served
 from infra.ray.worker import WorkerPool
 from infra.run_state import (
@@ -29,12 +30,13 @@ from infra.run_state import (
 )
 from infra.settings import settings
 from infra.shards.layout import Layout
+from infra.shards.location import Location
 from infra.shards.owner import Owner
 from infra.shards.plan import Plan
+from infra.shards.s3 import StorageUnavailable
 
 logger = logging.getLogger(__name__)
 
-EVERY_S = 1.0
 RATES_OF_S = 60.0
 
 
@@ -198,13 +200,19 @@ def published(pool: WorkerPool, layout: Layout, planned: Plan, rows: int, budget
     """
     latest: RunState | None = None
     ended = threading.Event()
-    with served(lambda: latest, settings().metrics_port) as url:
+    with (
+        served(lambda: latest, settings().metrics_port) as url,
+        progress_told(
+            f"{layout.manifest.parents[1].name} {layout.manifest.name}",
+            lambda: None if latest is None else progress_of(latest),
+        ),
+    ):
         observer = Observer(pool, layout, planned, rows, budget, url)
         path = begin(layout, observer.began_at)
 
         def follow() -> None:
             nonlocal latest
-            while not ended.wait(EVERY_S):
+            while not ended.wait(every_s(path)):
                 latest = observer.look()
                 _tell(path, latest)
 
@@ -217,17 +225,19 @@ def published(pool: WorkerPool, layout: Layout, planned: Plan, rows: int, budget
             error = ""
         except BaseException as caught:
             error = type(caught).__name__
+            if isinstance(caught, BudgetSpent) and budget.limit_usd is not None:
+                budget_reached(layout, budget.limit_usd, observer.look().money.spent_usd)
             raise
         finally:
             ended.set()
             thread.join()
-            last = observer.look()
-            _tell(path, last.model_copy(update={"ended_at": last.written_at, "ended_with": error}))
+            latest = observer.look()
+            _tell(path, latest.model_copy(update={"ended_at": latest.written_at, "ended_with": error}))
 
 
-def _tell(path: Path, state: RunState) -> None:
+def _tell(path: Location, state: RunState) -> None:
     """Write the state; a run that cannot say how it is goes on."""
     try:
         write(path, state)
-    except OSError as error:
+    except (OSError, StorageUnavailable) as error:
         logger.warning("`privasis status` shows an old state, the new one cannot be written: %s", error)

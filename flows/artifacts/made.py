@@ -1,7 +1,6 @@
 """What a run has come to, and where it is: one page of Markdown on the run."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Protocol
 
 from prefect.artifacts import create_markdown_artifact
@@ -10,12 +9,13 @@ from flows.artifacts.markdown import code, escaped
 from flows.artifacts.run import key_of
 from flows.artifacts.shards import tell_cost
 from infra.llm.types import Usage
+from infra.shards.location import Location
 from infra.shards.store import StageStore
 from tasks.report.formats import usd
 from tasks.shards.steps import ShardReceipt
 
 
-def tell_made(title: str, figures: Mapping[str, str], places: Mapping[str, Path]) -> None:
+def tell_made(title: str, figures: Mapping[str, str], places: Mapping[str, Location]) -> None:
     """Write the artifact.
 
     Args:
@@ -70,7 +70,7 @@ class StageReport(Protocol):
         ...
 
 
-def tell_stage(store: StageStore, report: StageReport, places: Mapping[str, Path]) -> None:
+def tell_stage(store: StageStore, report: StageReport, places: Mapping[str, Location]) -> None:
     """Write what a stage of a data set has come to now, and what the data set has cost in all."""
     folder = store.layout.manifest.parents[1]
     title = f"{folder.name}: {store.stage}"

@@ -1,7 +1,6 @@
 """What a run has made, shard by shard, and what its data set has cost: tables on the run's page, without any text."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from prefect.artifacts import create_table_artifact
@@ -9,6 +8,7 @@ from prefect.artifacts import create_table_artifact
 from flows.artifacts.markdown import cell
 from flows.artifacts.run import key_of
 from flows.commands.cost import lines_of
+from infra.shards.location import Location
 from infra.shards.manifest import ShardRecord
 from infra.shards.plan import Plan, PlannedShard
 from infra.shards.store import StageStore
@@ -54,7 +54,7 @@ def _figures(record: ShardRecord) -> Iterator[tuple[str, Any]]:
     yield "committed", record.created_at.isoformat(timespec="seconds")
 
 
-def tell_cost(folder: Path) -> None:
+def tell_cost(folder: Location) -> None:
     """Write the table of what the data set in ``folder`` has cost, by stage, model and step."""
     create_table_artifact(
         [

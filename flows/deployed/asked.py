@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 from flows.commands.flags import RunFlags
-from flows.config import DEFAULT_MIX, ConfigError
+from flows.config import DEFAULT_MIX, ConfigError, load_run
 from flows.deployed.parameters import EngineChoice
 from infra.engines.simulator.config import SimulatorConfig
 from infra.settings import settings
-from infra.shards.location import location
+from infra.shards.location import ObjectPath, location
 
 UNSAID: EngineChoice = "as_in_run_file"
 _OWN_MODELS = {"llama_cpp": DEFAULT_MIX[0].name, "simulator": SimulatorConfig().model}
@@ -34,9 +34,9 @@ def flags_of(
         ConfigError: there is no such file, or a model without an engine.
     """
     given: dict[str, Any] = {name: value for name, value in said.items() if value not in (None, "")}
-    if "root" in given:
-        given["root"] = location(given["root"])
     with run_file_at(run_file) as path:
+        if "root" in given or "root" not in load_run(path, {}).model_fields_set:
+            given["root"] = held_root(given.get("root", ""))
         yield RunFlags(config=path, model=_models(engine, model), set_=settings_ or [], **given)
 
 
@@ -59,6 +59,11 @@ def run_file_at(run_file: str) -> Iterator[Path | None]:
             yield path
     else:
         yield _named(run_file.strip())
+
+
+def held_root(root: str) -> Path | ObjectPath:
+    """Return the folder of the data sets: the one that was said, or else the worker's."""
+    return location(root or settings().root)
 
 
 def _named(name: str) -> Path:

@@ -35,9 +35,11 @@ Form = Literal["chats", "documents"]
 
 # What is made, and where.
 Dataset = Annotated[str, Field(pattern=NAME), Says("Name of the data set. Empty: as in the run file, else records.")]
-Root = Annotated[str, Says("Folder of the data sets, on the worker. Empty: as in the run file, else data.")]
+Root = Annotated[
+    str, Says("Folder of the data sets. Empty: as in the run file, else the worker's PRIVASIS_ROOT (data).")
+]
 HeldDataset = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"), Says("Name of the data set.")]
-HeldRoot = Annotated[str, Field(min_length=1), Says("Folder of the data sets, on the worker.")]
+HeldRoot = Annotated[str, Says("Folder of the data sets. Empty: the worker's PRIVASIS_ROOT, else data.")]
 RunFile = Annotated[
     str,
     Says(

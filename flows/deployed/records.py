@@ -1,6 +1,5 @@
 """Deployments that make records and say what they are like."""
 
-from pathlib import Path
 from typing import Any
 
 from prefect import flow
@@ -13,7 +12,7 @@ from flows.artifacts.shards import tell_shards
 from flows.commands.checks import check_models, check_settings, make_home
 from flows.commands.datasets import open_finished
 from flows.commands.run_of import run_of
-from flows.deployed.asked import UNSAID, flags_of
+from flows.deployed.asked import UNSAID, flags_of, held_root
 from flows.deployed.parameters import (
     Budget,
     Dataset,
@@ -38,6 +37,8 @@ from flows.deployed.parameters import (
 from flows.deployed.running import carry_out
 from flows.engines import planned_job
 from flows.report import PAGE, summary_of, write_page
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from tasks.synthesis.steps import synthesize_shard
 
@@ -98,14 +99,14 @@ def synthesize(
     return report
 
 
-def _page(folder: Path) -> dict[str, Path]:
-    return {"report, as it was made last": folder / PAGE} if (folder / PAGE).is_file() else {}
+def _page(folder: Location) -> dict[str, Location]:
+    return {"report, as it was made last": folder / PAGE} if files.exists(folder / PAGE) else {}
 
 
 @flow(name="report")
-def report(dataset: HeldDataset = "records", root: HeldRoot = "data") -> None:
+def report(dataset: HeldDataset = "records", root: HeldRoot = "") -> None:
     """Write a data set's page of figures, `report.html` in its folder, as `privasis report` does."""
-    folder = Path(root) / dataset
+    folder = held_root(root) / dataset
     store = open_finished(folder)
     summary = summary_of(store)
     page = write_page(store, dataset, summary)

@@ -17,6 +17,7 @@ from flows.commands.surprise import mask as mask_command
 from flows.commands.surprise import route as route_command
 from flows.commands.surprise.score import ScoreFlags, check_some, run_of
 from flows.commands.surprise.wanted import Wanted
+from flows.deployed.asked import held_root
 from flows.deployed.parameters import Budget, HeldRoot, Output, Reprocess, ScoresFolder, Tokenizer
 from flows.deployed.running import carry_out
 from flows.deployed.surprise_parameters import (
@@ -62,7 +63,6 @@ from flows.deployed.surprise_parameters import (
     Windows,
     WindowScore,
 )
-from infra.shards.location import location
 from tasks.surprise.routing.steps import route_shard
 from tasks.surprise.steps import score_shard
 
@@ -71,7 +71,7 @@ from tasks.surprise.steps import score_shard
 def surprise_score(
     inputs: Inputs,
     dataset: ScoresName = "scored",
-    root: HeldRoot = "data",
+    root: HeldRoot = "",
     model: ReferenceModel = "qwen2.5-coder-0.5b",
     tokenizer: Tokenizer = "",
     format: Format = "auto",
@@ -97,7 +97,7 @@ def surprise_score(
         ScoreFlags(
             inputs=tuple(map(Path, inputs)),
             dataset=dataset,
-            root=location(root),
+            root=held_root(root),
             model=model,
             tokenizer=tokenizer or None,
             format=format,

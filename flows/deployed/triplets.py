@@ -16,7 +16,7 @@ from flows.commands import split as split_command
 from flows.commands.checks import check_models
 from flows.commands.run_of import run_of
 from flows.commands.sanitize import write_page
-from flows.deployed.asked import UNSAID, flags_of
+from flows.deployed.asked import UNSAID, flags_of, held_root
 from flows.deployed.parameters import (
     Budget,
     Dataset,
@@ -130,13 +130,13 @@ def split(
 @flow(name="export")
 def export(
     dataset: HeldDataset = "records",
-    root: HeldRoot = "data",
+    root: HeldRoot = "",
     folder: ExportFolder = "",
     hub_repository: HubRepository = "",
     public: Public = False,
 ) -> None:
     """Write chats to train on, and a data card, as `privasis export` does."""
-    home = Path(root) / dataset
+    home = held_root(root) / dataset
+    export_command.run(home, Path(folder) if folder else None, hub_repository or None, public)
     to = Path(folder) if folder else home / export_command.FOLDER
-    export_command.run(home, to, hub_repository or None, public)
     tell_made(f"{dataset}: export", {}, {"chats and data card": to.resolve()})
