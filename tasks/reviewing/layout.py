@@ -52,6 +52,11 @@ def tables_of(results: Results) -> list[Table]:
             for each in results.origins
         ]
         found.append(Table("Natural and coherent, by where a text comes from", ("", "", "Texts"), tuple(origins)))
+    lengths = [
+        (each.of, *map(count, (each.texts, each.least, each.p25, each.median, each.p75, each.most)))
+        for each in results.lengths
+    ]
+    found.append(Table("Words a text", ("", "Texts", "Least", "25 %", "Median", "75 %", "Most"), tuple(lengths)))
     return found
 
 
@@ -74,6 +79,11 @@ def notes_of(results: Results) -> Iterator[str]:
             "Where nearly everybody says yes, chance agrees nearly always: kappa and alpha are low though few"
             " differ. Read them beside the share of same answers."
         )
+    marks = "; ".join(f"{each.name}: {each.synthetic:.0%} and {each.human:.0%}" for each in results.tells)
+    yield (
+        f"What may give a source away: the synthetic text of a pair is the longer in {results.longer_share:.0%}; of"
+        f" synthetic and human-written texts have {marks}."
+    )
     yield (
         "In brackets: 95 % intervals, Wilson's of shares and Newcombe's of differences; p is Fisher's exact test of no"
         " difference. An interval that holds 0 does not show that there is no difference, only how large it may be."

@@ -10,6 +10,7 @@ from tasks.reviewing.agreement import Agreement, agreement
 from tasks.reviewing.difference import Difference, difference
 from tasks.reviewing.judgements import Judgement
 from tasks.reviewing.sheet import SOURCES, Key, Sheet, Source
+from tasks.reviewing.tells import Length, Tell
 
 Question = Literal["natural", "coherent", "both"]
 QUESTIONS: tuple[Question, ...] = ("natural", "coherent", "both")
@@ -94,6 +95,9 @@ class Results:
         reviewers: each of them.
         origins: where a source has several.
         comments: in the order of reviewers and texts.
+        lengths: of all texts there were to draw from, and of those drawn, by source.
+        longer_share: how often the synthetic one of a pair is the longer.
+        tells: marks that one source may have more often.
     """
 
     texts: dict[Source, int]
@@ -104,6 +108,9 @@ class Results:
     reviewers: tuple[OfReviewer, ...]
     origins: tuple[OfOrigin, ...]
     comments: tuple[Comment, ...]
+    lengths: tuple[Length, ...]
+    longer_share: float
+    tells: tuple[Tell, ...]
 
     @property
     def finished(self) -> bool:
@@ -145,6 +152,9 @@ def results_of(sheet: Sheet, key: Key, judgements: Mapping[str, Mapping[str, Jud
             for item in sorted(judgements[name])
             if judgements[name][item].comment
         ),
+        lengths=key.lengths,
+        longer_share=key.longer_share,
+        tells=key.tells,
     )
 
 

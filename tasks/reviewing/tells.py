@@ -2,19 +2,15 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-
-from pydantic import BaseModel, ConfigDict
+from dataclasses import dataclass
 
 _MARKDOWN = re.compile(r"^#{1,6} |\*\*[^*\n]+\*\*|^\|.*\|[ \t]*$", re.MULTILINE)
 _WRAPPED_LINES = 4  # so many lines, all of them short, and most of them nearly full
 _NARROW, _NEARLY_FULL = 80, 55  # characters of a line
 
 
-class _Told(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Length(_Told):
+@dataclass(frozen=True, slots=True)
+class Length:
     """Words a text: of all candidates of a source, or of those that were drawn."""
 
     of: str
@@ -32,7 +28,8 @@ class Length(_Told):
         return cls(of=of, texts=sum(lengths.values()), least=least, p25=p25, median=median, p75=p75, most=most)
 
 
-class Tell(_Told):
+@dataclass(frozen=True, slots=True)
+class Tell:
     """A mark that one source may have more often than the other; shares of texts."""
 
     name: str

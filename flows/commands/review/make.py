@@ -17,8 +17,6 @@ from flows.review.make import Made, make_sheet
 from tasks.report.formats import count, percent
 from tasks.report.marks import visible
 
-_TOLD_BY_LENGTH = 0.1  # so far from one half, length begins to tell
-
 
 def run(
     folders: Sequence[Path],

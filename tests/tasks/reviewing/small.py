@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from tasks.reviewing.judgements import Judgement
 from tasks.reviewing.sheet import Key, Sheet, Text, sheet_of
+from tasks.reviewing.tells import Length, Tell
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 TEXTS = (
@@ -14,10 +15,13 @@ TEXTS = (
     Text("human", "mail.jsonl", "mail.jsonl:2", "<script>alert('x')</script> & so on", 6),
 )
 
+LENGTHS = (Length.counted("drawn synthetic", {5: 2}), Length.counted("drawn human-written", {4: 1, 6: 1}))
+TELLS = (Tell("Markdown", 0.5, 0.0),)
+
 
 def small() -> tuple[Sheet, Key]:
     sheet, entries = sheet_of(TEXTS, seed=3)
-    key = Key(sheet=sheet.digest, seed=3, factor=1.2, entries=entries, lengths=(), longer_share=0.5, tells=())
+    key = Key(sheet=sheet.digest, seed=3, factor=1.2, entries=entries, lengths=LENGTHS, longer_share=0.5, tells=TELLS)
     return sheet, key
 
 

@@ -97,6 +97,15 @@ def test_the_paper_stands_beside_with_the_intervals_of_its_counts() -> None:
     assert first.rows[first.paper][3].startswith("+1.6 [")
 
 
+def test_what_gives_a_source_away_is_told() -> None:
+    found = results(ann=ANN)
+    assert tables_of(found)[-1].rows[1] == ("drawn human-written", "2", "4", "4", "4", "6", "6")
+    assert any(
+        "the longer in 50%; of synthetic and human-written texts have Markdown: 50% and 0%" in note
+        for note in notes_of(found)
+    )
+
+
 def hostile() -> Results:
     answers = {"<b>|ann": said(ANN)}
     item = ids()["r1"]
@@ -118,7 +127,7 @@ def test_what_reviewers_wrote_is_text_on_the_page_and_in_markdown() -> None:
 def test_markdown_rows_have_as_many_cells_as_their_heads() -> None:
     for line in to_markdown(results(ann=ANN, ben=BEN, cem=CEM)).splitlines():
         if line.startswith("|") and not set(line) <= set("|-: "):
-            assert line.count("|") in (5, 6, 7)
+            assert line.count("|") in (5, 6, 7, 8)
     assert "| natural and coherent | 2/2  100.0% [34.2, 100.0] |" in to_markdown(results(ann=ANN, ben=BEN, cem=CEM))
 
 

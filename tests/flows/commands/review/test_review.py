@@ -14,8 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from flows import cli
 from flows.review.folder import ReviewFolder, read_key
