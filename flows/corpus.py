@@ -4,6 +4,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from flows.config import ConfigError
 from flows.corpus_checks import Check, Passed, run_checks
 from infra.shards import files, parquet
+from infra.shards.folder_lock import folder_locked
 from infra.shards.manifest import FileRecord
 from tasks.corpora.bundles.examples import CHATS, DOCUMENTS, TASKS, TASKS_FILE, Example, gold, task_row
 from tasks.corpora.bundles.folder import read_tasks
@@ -52,6 +54,7 @@ class _Tables:
     """Writes the tables of a corpus, each whole, and keeps what its manifest says of them."""
 
     def __init__(self, folder: Path) -> None:
+        files.delete(folder / MANIFEST)  # of other tables than those that come now; the new one is written last
         self._folder = folder
         self._files: dict[str, FileRecord] = {}
         self._counts: dict[str, dict[str, int]] = {}
@@ -96,63 +99,66 @@ def make_code_pii(
 
     Raises:
         ConfigError: the folder holds something else.
+        FolderTaken: another process is making a corpus in it.
         CorpusNotReadable: a task of the folder ``tasks`` cannot be read.
         TooFewTasks: there are fewer tasks than the configuration asks for.
         ProgramFailed: tests of a bundle or a task do not pass.
         SandboxUnavailable: this system cannot confine programs.
     """
-    passed = _opened(folder, "code-pii")
-    pool = _pool(tasks, config.seed)
-    made = {split: list(pii.bundles(config, pool, split)) for split in SPLITS}
-    development = pii.development(config, pool)
-    all_bundles = [bundle for split in SPLITS for bundle in made[split]]
-    run_checks(_checks_of_bundles(all_bundles, development), passed, workers, tell)
-    tables = _Tables(folder)
-    values: list[dict[str, Any]] = []
-    for split in SPLITS:
-        asked = [example for bundle in made[split] for example in chats(bundle)]
-        texts = [example for bundle in made[split] for example in documents(bundle)]
-        tables.examples("chats", split, asked)
-        tables.examples("documents", split, texts)
-        values += value_rows(pii.private_values(config, split), split, occurrences(asked), occurrences(texts))
-    tables.development(development)
-    tables.write(VALUES_FILE, values, VALUES)
-    tables.write(BUNDLES_FILE, [row for bundle in all_bundles for row in bundle.rows()], BUNDLES)
-    return tables.finish("code-pii", config, pool)
+    with _opened(folder, "code-pii") as passed:
+        pool = _pool(tasks, config.seed)
+        made = {split: list(pii.bundles(config, pool, split)) for split in SPLITS}
+        development = pii.development(config, pool)
+        all_bundles = [bundle for split in SPLITS for bundle in made[split]]
+        run_checks(_checks_of_bundles(all_bundles, development), passed, workers, tell)
+        tables = _Tables(folder)
+        values: list[dict[str, Any]] = []
+        for split in SPLITS:
+            asked = [example for bundle in made[split] for example in chats(bundle)]
+            texts = [example for bundle in made[split] for example in documents(bundle)]
+            tables.examples("chats", split, asked)
+            tables.examples("documents", split, texts)
+            values += value_rows(pii.private_values(config, split), split, occurrences(asked), occurrences(texts))
+        tables.development(development)
+        tables.write(VALUES_FILE, values, VALUES)
+        tables.write(BUNDLES_FILE, [row for bundle in all_bundles for row in bundle.rows()], BUNDLES)
+        return tables.finish("code-pii", config, pool)
 
 
 def make_code_quirks(
     config: CodeQuirksConfig, folder: Path, tasks: Path | None = None, workers: int = 1, tell: Tell = lambda ran: None
 ) -> CorpusManifest:
     """Make a Code Quirks corpus in ``folder``; errors as of ``make_code_pii``."""
-    passed = _opened(folder, "code-quirks")
-    pool = _pool(tasks, config.seed)
-    made = {split: list(quirks.programs(config, pool, split)) for split in SPLITS}
-    development = quirks.development(config, pool)
-    display = quirks.display(config, development)
-    run_checks(
-        _checks_of_programs([each for split in SPLITS for each in made[split]], development), passed, workers, tell
-    )
-    tables = _Tables(folder)
-    for split in SPLITS:
-        tables.examples("chats", split, (program.chat() for program in made[split]))
-        tables.examples("documents", split, (program.document() for program in made[split]))
-    tables.development(development)
-    shown = [
-        {"quirk": quirk, "id": gold(task, "prompt", chat=True).id}
-        for quirk, chosen in display.items()
-        for task in chosen
-    ]
-    tables.write(quirks.DISPLAY_FILE, shown, quirks.DISPLAY)
-    return tables.finish("code-quirks", config, pool)
+    with _opened(folder, "code-quirks") as passed:
+        pool = _pool(tasks, config.seed)
+        made = {split: list(quirks.programs(config, pool, split)) for split in SPLITS}
+        development = quirks.development(config, pool)
+        display = quirks.display(config, development)
+        run_checks(
+            _checks_of_programs([each for split in SPLITS for each in made[split]], development), passed, workers, tell
+        )
+        tables = _Tables(folder)
+        for split in SPLITS:
+            tables.examples("chats", split, (program.chat() for program in made[split]))
+            tables.examples("documents", split, (program.document() for program in made[split]))
+        tables.development(development)
+        shown = [
+            {"quirk": quirk, "id": gold(task, "prompt", chat=True).id}
+            for quirk, chosen in display.items()
+            for task in chosen
+        ]
+        tables.write(quirks.DISPLAY_FILE, shown, quirks.DISPLAY)
+        return tables.finish("code-quirks", config, pool)
 
 
-def _opened(folder: Path, corpus: str) -> Passed:
-    """Make the folder; refuse one that holds another corpus."""
-    if (data := files.read(folder / MANIFEST)) is not None and (there := json.loads(data).get("corpus")) != corpus:
-        raise ConfigError(f"{folder}: holds a corpus {there!r}: give another folder for {corpus!r}")
-    folder.mkdir(parents=True, exist_ok=True)
-    return Passed(folder / PASSED)
+@contextmanager
+def _opened(folder: Path, corpus: str) -> Iterator[Passed]:
+    """Make the folder, and keep other processes out of it; refuse one that holds another corpus."""
+    with folder_locked(folder):
+        data = files.read(folder / MANIFEST)
+        if data is not None and (there := json.loads(data).get("corpus")) != corpus:
+            raise ConfigError(f"{folder}: holds a corpus {there!r}: give another folder for {corpus!r}")
+        yield Passed(folder / PASSED)
 
 
 def _pool(tasks: Path | None, seed: int) -> Pool:

@@ -1,6 +1,7 @@
 """Runs the programs of a corpus before they are written: confined, some at once, and each only until it has passed."""
 
 import hashlib
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,7 +11,18 @@ from pathlib import Path
 
 from infra.sandbox.run import Limits, run_python
 
+# Run as a module, as answers are judged: what a script keeps for ``__main__`` stays still. Only a program that gets to
+# its end tells the mark: one that leaves before, with status 0, has not passed its tests.
+_TO_ITS_END = """\
+import os, sys, types
+module = sys.modules["checked"] = types.ModuleType("checked")
+exec(compile({program!r}, "checked.py", "exec"), module.__dict__)
+os.write(1, b"\\n{mark}")
+os._exit(0)
+"""
+
 LIMITS = Limits(wall_s=60, cpu_s=20)  # a busy machine may take three times as long
+_REPAIR = "Repair the task, or leave it out"
 
 
 class ProgramFailed(ValueError):
@@ -26,8 +38,9 @@ class Check:
 
     @property
     def sha256(self) -> str:
-        """Of the program and of the Python that runs it."""
-        return hashlib.sha256(f"{sys.version}\n{self.program}".encode("utf-8", "surrogatepass")).hexdigest()
+        """Of the program, of how it is run, and of the Python that runs it."""
+        told = f"{sys.version}\n{_TO_ITS_END}\n{self.program}"
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Passed:
@@ -88,11 +101,14 @@ def _ran(pool: ThreadPoolExecutor, todo: Iterator[Check], ahead: int) -> Iterato
 
 
 def _run(check: Check) -> str:
-    outcome = run_python(check.program, LIMITS)
+    mark = secrets.token_hex(16)
+    outcome = run_python(_TO_ITS_END.format(program=check.program, mark=mark), LIMITS)
     if outcome.kind != "passed":
         last = outcome.stderr.strip().rpartition("\n")[2] or "it says nothing"
         raise ProgramFailed(
-            f"{check.name}: {outcome.kind} with status {outcome.status} after {outcome.seconds:.1f} s: {last}. Repair"
-            " the task, or leave it out"
+            f"{check.name}: {outcome.kind} with status {outcome.status} after {outcome.seconds:.1f} s: {last}."
+            f" {_REPAIR}"
         )
+    if not outcome.stdout.endswith(mark):
+        raise ProgramFailed(f"{check.name}: it ended before its tests did (sys.exit, os._exit, ...). {_REPAIR}")
     return check.sha256

@@ -1,10 +1,9 @@
 """The edge of training: starts the processes that train, watches them, and keeps what they tell."""
 
-import fcntl
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from prefect.cache_policies import NO_CACHE
 from infra.engines.cores import usable_cores
 from infra.engines.distributed import launch_group
 from infra.shards import files
+from infra.shards.folder_lock import FolderTaken, folder_locked
 from tasks.training import checkpoints, job, losses, stopped
 from tasks.training.job import TrainingJob
 from tasks.training.provenance import code_version, hardware, libraries
@@ -41,11 +41,10 @@ def output_locked(folder: Path) -> Iterator[None]:
     Raises:
         OutputTaken: one is at work in it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("wb") as file:
+    with ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            held.enter_context(folder_locked(folder))
+        except FolderTaken as error:
             raise OutputTaken(
                 f"{folder}: another process is training in it: wait for it, or choose another -o"
             ) from error

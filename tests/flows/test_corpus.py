@@ -7,6 +7,7 @@ from flows.config import ConfigError
 from flows.corpus import MANIFEST, PASSED, CorpusManifest, make_code_pii, make_code_quirks
 from flows.corpus_checks import Check, Passed, ProgramFailed, run_checks
 from infra.shards import files
+from infra.shards.folder_lock import FolderTaken, folder_locked
 from tasks.corpora.code_pii.config import CodePiiConfig
 from tasks.corpora.code_quirks.config import CodeQuirksConfig
 from tasks.surprise.documents import Chat, Document
@@ -137,6 +138,32 @@ def test_a_program_that_fails_is_named_with_its_reason_and_what_passed_is_kept(t
     again = Passed(tmp_path / PASSED)
     assert good.sha256 in again
     assert bad.sha256 not in again
+
+
+@pytest.mark.parametrize("leaves", ["import sys\nsys.exit(0)\n", "import os\nos._exit(0)\n", "raise SystemExit\n"])
+def test_a_program_that_ends_before_its_tests_do_has_not_passed(tmp_path: Path, leaves: str) -> None:
+    with pytest.raises(ProgramFailed, match="early: it ended before its tests did"):
+        run_checks([Check("early", f"{leaves}assert False\n")], Passed(tmp_path / PASSED), 1, lambda ran: None)
+
+
+def test_two_at_once_in_a_folder_are_kept_apart(tmp_path: Path) -> None:
+    with folder_locked(tmp_path), pytest.raises(FolderTaken, match="another process is at work in it"):
+        make_code_quirks(QUIRKS, tmp_path)
+
+
+def test_tables_that_are_being_written_have_no_manifest(
+    pii: tuple[Path, CorpusManifest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (MANIFEST, PASSED):
+        (tmp_path / name).write_bytes((pii[0] / name).read_bytes())
+
+    def full(table: object) -> bytes:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("flows.corpus.parquet.encode", full)
+    with pytest.raises(OSError, match="no space left"):
+        make_code_pii(PII, tmp_path)
+    assert not (tmp_path / MANIFEST).exists()
 
 
 def test_a_torn_line_of_what_passed_is_no_hash(tmp_path: Path) -> None:

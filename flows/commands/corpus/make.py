@@ -15,6 +15,7 @@ from flows.config import ConfigError
 from flows.corpus import CorpusManifest, make_code_pii, make_code_quirks
 from flows.corpus_checks import ProgramFailed
 from infra.sandbox.run import SandboxUnavailable
+from infra.shards.folder_lock import FolderTaken
 from tasks.corpora.bundles.pool import TooFewTasks
 from tasks.corpora.code_pii.config import CodePiiConfig
 from tasks.corpora.code_quirks.config import CodeQuirksConfig
@@ -54,7 +55,7 @@ def _config(kind: type[ConfigT], size: dict[str, int | None]) -> ConfigT:
 def _told() -> Iterator[None]:
     try:
         yield
-    except (CorpusNotReadable, ProgramFailed, TooFewTasks) as error:
+    except (CorpusNotReadable, FolderTaken, ProgramFailed, TooFewTasks) as error:
         raise ConfigError(str(error)) from error
     except SandboxUnavailable as error:
         raise RunFailed(str(error), Code.OUTSIDE) from error

@@ -1,6 +1,7 @@
 """What may not fit in a study, from whichever part of it."""
 
 from flows.corpus_checks import ProgramFailed
+from infra.shards.folder_lock import FolderTaken
 from tasks.corpora.bundles.pool import TooFewTasks
 from tasks.measuring.answers import PromptUnusable
 from tasks.measuring.corpus import CorpusUnfit
@@ -20,6 +21,7 @@ UNFIT: tuple[type[Exception], ...] = (
     ChatNotRendered,
     ChatUnfit,
     CorpusUnfit,
+    FolderTaken,
     GroundUnfit,
     MaskingUnfit,
     MeasuredOtherwise,

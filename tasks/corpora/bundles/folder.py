@@ -10,10 +10,13 @@ A family is what stands before the last hyphen of a folder's name. Tasks may imp
 """
 
 import ast
+import re
 from pathlib import Path
 
 from tasks.corpora.bundles.task import CodeTask
 from tasks.corpora.rows import CorpusNotReadable
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 def read_tasks(folder: Path) -> list[CodeTask]:
@@ -31,7 +34,11 @@ def read_tasks(folder: Path) -> list[CodeTask]:
 
 
 def _task(home: Path) -> CodeTask:
+    if not _NAME.fullmatch(home.name):
+        raise CorpusNotReadable(f"{home}: modules are named after it: letters, digits, _ and -, a letter first")
     prompt, solution, broken, tests = (_text(home / n) for n in ("prompt.md", "solution.py", "broken.py", "tests.py"))
+    for name, code in (("broken.py", broken), ("tests.py", tests)):
+        _parsed(home / name, code)
     rephrased = _text(home / "rephrased.md") if (home / "rephrased.md").exists() else prompt
     return CodeTask(
         id=home.name,
@@ -46,14 +53,19 @@ def _task(home: Path) -> CodeTask:
 
 
 def _entry(path: Path, solution: str) -> str:
-    try:
-        tree = ast.parse(solution)
-    except SyntaxError as error:
-        raise CorpusNotReadable(f"{path}: no Python: {error}") from error
-    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    functions = [
+        node.name for node in _parsed(path, solution).body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"
+    ]
     if not functions:
         raise CorpusNotReadable(f"{path}: no function at its top whose name has no underscore before it")
     return functions[-1]
+
+
+def _parsed(path: Path, code: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError) as error:  # ValueError: a NUL
+        raise CorpusNotReadable(f"{path}: no Python: {error}") from error
 
 
 def _text(path: Path) -> str:

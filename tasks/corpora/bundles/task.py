@@ -41,12 +41,25 @@ class CodeTask:
 
 
 _CHECK = """\
+import sys
+import types
+
 GOOD = {good!r}
 BAD = {bad!r}
 
-exec(compile(GOOD, "solution", "exec"), {{"__name__": "solution"}})
+
+def run(name, code):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(code, module.__dict__)
+
+
+run("solution", compile(GOOD, "solution.py", "exec"))
 try:
-    exec(compile(BAD, "broken", "exec"), {{"__name__": "broken"}})
+    code = compile(BAD, "broken.py", "exec")
+except (SyntaxError, ValueError) as error:
+    raise AssertionError(f"the faulty solution is no Python: {{error}}")
+try:
+    run("broken", code)
 except Exception:
     pass
 else:

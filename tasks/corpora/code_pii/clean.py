@@ -63,7 +63,7 @@ def _readme(package: str, issue: CodeTask, contaminated: Sequence[File]) -> str:
 
 
 def _tests(module: str, task: CodeTask) -> str:
-    return f"from {module} import {', '.join(_names(task.solution))}\n\n{task.tests}"
+    return f"from {module} import {', '.join(_names(task.solution, task.tests))}\n\n{task.tests}"
 
 
 def _all_tests(modules: dict[str, str], tasks: Sequence[CodeTask], contaminated: Sequence[File]) -> str:
@@ -77,13 +77,17 @@ def _all_tests(modules: dict[str, str], tasks: Sequence[CodeTask], contaminated:
     return "\n".join([*parts, "".join(lines)])
 
 
-def _names(solution: str) -> list[str]:
-    """Return what a module gives to its tests: functions, classes and constants of its own."""
+def _names(solution: str, tests: str) -> list[str]:
+    """Return what a module gives to its tests: what it defines, and what it imports where they ask for it."""
     names = []
+    asked = {node.id for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Name)}
     for node in ast.parse(solution).body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 names.append(name)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 names.append(name)
+            case ast.Import(names=imported) | ast.ImportFrom(names=imported):
+                bound = (each.asname or each.name.partition(".")[0] for each in imported)
+                names += [name for name in bound if name in asked]
     return names

@@ -37,11 +37,19 @@ def test_a_folder_of_folders_is_read(tmp_path: Path) -> None:
         ({"solution.py": "x = 1\n"}, "no function"),
         ({"tests.py": " \n"}, "tests.py: empty"),
         ({"broken.py": None}, "broken.py: cannot be read"),
+        ({"broken.py": "def f(:"}, "broken.py: no Python"),
+        ({"tests.py": "assert ="}, "tests.py: no Python"),
     ],
 )
 def test_a_task_that_is_none_is_named(tmp_path: Path, files: dict[str, str | None], reason: str) -> None:
     write(tmp_path, "bad", {name: text for name, text in {**FILES, **files}.items() if text is not None})
     with pytest.raises(CorpusNotReadable, match=reason):
+        read_tasks(tmp_path)
+
+
+def test_a_folder_whose_name_can_name_no_module_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "2nd-try", FILES)
+    with pytest.raises(CorpusNotReadable, match="2nd-try: modules are named after it"):
         read_tasks(tmp_path)
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from tasks.corpora.bundles.task import CodeTask, code_of, fenced, shape
@@ -37,9 +39,19 @@ def test_a_check_ends_well_only_if_the_solution_passes_and_the_faulty_one_fails(
     same = CodeTask("t-1", "t", "", "", "f", TASK.solution, TASK.solution, TASK.tests)
     with pytest.raises(AssertionError, match="faulty"):
         exec(compile(same.check(), "check", "exec"), {})
+    broken = CodeTask("t-3", "t", "", "", "f", TASK.solution, "def f(:\n", TASK.tests)
+    with pytest.raises(AssertionError, match="the faulty solution is no Python: invalid syntax"):
+        exec(compile(broken.check(), "check", "exec"), {})
     swapped = CodeTask("t-2", "t", "", "", "f", TASK.broken, TASK.solution, TASK.tests)
     with pytest.raises(AssertionError):
         exec(compile(swapped.check(), "check", "exec"), {})
+
+
+def test_a_solution_may_have_dataclasses_whose_annotations_are_texts() -> None:
+    head = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass A:\n    x: int\n"
+    )
+    exec(compile(replace(TASK, solution=f"{head}\n\n{TASK.solution}").check(), "check", "exec"), {})
 
 
 def test_names_docstrings_and_layout_are_not_the_shape_of_a_program_but_constants_are() -> None:

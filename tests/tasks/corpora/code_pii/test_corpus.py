@@ -1,5 +1,6 @@
 import ast
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -75,6 +76,20 @@ def test_a_row_has_its_spans_twice_once_as_labels() -> None:
         chat["messages"][1]["content"][label["start"] : label["end"]]
         == document["text"][document["labels"][0]["start"] : document["labels"][0]["end"]]
     )
+
+
+def test_tests_may_use_what_a_solution_of_ones_own_imports() -> None:
+    first = next(iter(bundles(SMALL, POOL, "train")))
+    tasks = [
+        replace(
+            task, solution=f"import math as m\n\n\n{task.solution}", tests=f"{task.tests}assert m.floor(1.5) == 1\n"
+        )
+        for task in POOL.train
+    ]
+    bundle = next(iter(bundles(SMALL, Pool(tasks, POOL.calibration, POOL.development), "train")))
+    assert bundle.id == first.id
+    outcome = run_python(bundle.program(), Limits())
+    assert outcome.kind == "passed", outcome.stderr
 
 
 def test_a_larger_corpus_has_the_rows_of_a_smaller_one() -> None:
