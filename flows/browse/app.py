@@ -22,8 +22,10 @@ from infra.search.index import SearchTooLong
 from infra.search.words import QueryUnusable
 from infra.shards.checks import SchemaMismatch
 from infra.shards.lease import LeaseCorrupt
+from infra.shards.location import Location
 from infra.shards.manifest import ManifestCorrupt
 from infra.shards.parquet import TableDamaged
+from infra.shards.s3 import StorageRefused, StorageUnavailable
 from infra.shards.states import counts, states_of
 from infra.web.access import Access
 from infra.web.app import create_web_app
@@ -37,16 +39,18 @@ _STATUS: dict[type[Exception], int] = {
     SchemaMismatch: 500,
     ManifestCorrupt: 500,
     LeaseCorrupt: 500,
+    StorageRefused: 502,
+    StorageUnavailable: 502,
 }
-_TITLES = {404: "Not there", 422: "Not understood", 500: "Damaged", 503: "Too long"}
+_TITLES = {404: "Not there", 422: "Not understood", 500: "Damaged", 502: "The object store", 503: "Too long"}
 _SHARDS = 100  # of a page
 
 
-def create_browser(root: Path, access: Access, cache: Path) -> FastAPI:
+def create_browser(root: Location, access: Access, cache: Path) -> FastAPI:
     """Return the application over the data sets under ``root``.
 
     Args:
-        root: folder of the data sets.
+        root: folder of the data sets, here or in an object store.
         access: who may see it.
         cache: folder for indexes.
     """

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 
 import pyarrow as pa
 
 from flows.browse.stages import EVALUATIONS, STAGE_OF, STAGES
+from infra.shards import files
 from infra.shards.entries import Entries, Entry, WatchedManifest
+from infra.shards.location import Location, ObjectPath
 from infra.shards.rows import ShardedRows
 from infra.shards.store import StageStore
 
@@ -83,14 +84,16 @@ class Stage:
 class Catalog:
     """The data sets of a root. Threads share it; what has not changed on the disk is not read again."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Location) -> None:
         self.root = root.resolve()
         self._manifests: dict[StageName, WatchedManifest] = {}
         self._lock = Lock()
 
     def datasets(self) -> list[str]:
         """Return their names: folders of the root with a manifest or a journal. Links that lead out of it are none."""
-        return sorted(each.name for each in _folders(self.root) if self._is_dataset(each))
+        names = _folders(self.root)
+        there = files.mapped(lambda name: self._is_dataset(self.root / name), names, self.root)
+        return [name for name, is_one in zip(names, there, strict=True) if is_one]
 
     def stages(self, dataset: str) -> list[Stage]:
         """Return the stages that have begun, in the order of the work.
@@ -125,8 +128,7 @@ class Catalog:
 
     def unknown(self, dataset: str) -> list[str]:
         """Return the names of stages that this release does not know."""
-        home = self._home(dataset)
-        return sorted(each.name for each in _folders(home / "manifest") if each.name not in STAGES)
+        return [name for name in _folders(self._home(dataset) / "manifest") if name not in STAGES]
 
     def above(self, stage: Stage) -> Mapping[str, Entries]:
         """Return the entries of the other stages of a data set by table: what ``stage`` may have read."""
@@ -140,25 +142,28 @@ class Catalog:
 
     def _names(self, dataset: str) -> Iterator[StageName]:
         home = self._home(dataset)
-        begun = {each.name for place in ("manifest", "journal") for each in _folders(home / place)}
+        begun = {name for place in ("manifest", "journal") for name in _folders(home / place)}
         for stage in STAGES:
             if stage == EVALUATIONS:
-                for each in sorted(_folders(home / EVALUATIONS)):
+                for name in _folders(home / EVALUATIONS):
+                    each = home / EVALUATIONS / name
                     if self._inside(each) and any(_folders(each / place) for place in ("manifest", "journal")):
-                        yield StageName(dataset, stage, each.name)
+                        yield StageName(dataset, stage, name)
             elif stage in begun:
                 yield StageName(dataset, stage)
 
-    def _home(self, dataset: str) -> Path:
-        home = self.root / dataset
-        if not _NAME.fullmatch(dataset) or not self._is_dataset(home):
+    def _home(self, dataset: str) -> Location:
+        if not _NAME.fullmatch(dataset) or not self._is_dataset(self.root / dataset):
             raise NotThere(f"There is no data set {dataset}.")
-        return home
+        return self.root / dataset
 
-    def _is_dataset(self, folder: Path) -> bool:
-        return self._inside(folder) and any((folder / place).is_dir() for place in _PLACES)
+    def _is_dataset(self, folder: Location) -> bool:
+        return self._inside(folder) and any(files.is_folder(folder / place) for place in _PLACES)
 
-    def _inside(self, folder: Path) -> bool:
+    def _inside(self, folder: Location) -> bool:
+        """Tell whether no link leads out of the root; an object store has none."""
+        if isinstance(folder, ObjectPath) or isinstance(self.root, ObjectPath):
+            return True
         return folder.resolve().is_relative_to(self.root)
 
     def _stage(self, name: StageName) -> Stage:
@@ -176,7 +181,5 @@ class Catalog:
         return Stage(name, store, manifest.entries())
 
 
-def _folders(place: Path) -> list[Path]:
-    if not place.is_dir():
-        return []
-    return [each for each in place.iterdir() if _NAME.fullmatch(each.name) and each.is_dir()]
+def _folders(place: Location) -> list[str]:
+    return [name for name in files.folders(place) if _NAME.fullmatch(name)]

@@ -5,10 +5,15 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from flows.commands.places import Place, place
+
 
 def browse(
     root: Annotated[
-        Path, Argument(metavar="[ROOT]", help="Folder of the data sets, or of one of them.", show_default=True)
+        Place,
+        Argument(
+            parser=place, metavar="[ROOT]", help="Folder of the data sets, or of one of them; or s3://BUCKET/PREFIX."
+        ),
     ] = Path("data"),
     host: Annotated[str, Option(help="Address to listen at; other than loopback it makes a token.")] = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8090,

@@ -1,14 +1,15 @@
 """The entries of a manifest, kept small and read again only where they have changed: for whoever looks often."""
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from functools import partial
 from threading import Lock
 
 from infra.llm.types import Usage
+from infra.shards import files
+from infra.shards.location import Location
 from infra.shards.manifest import SUFFIX, FileRecord, Manifest, ManifestCorrupt
 from infra.shards.ranges import ShardRange
 
@@ -61,34 +62,33 @@ class Entries:
         return dict(counts.most_common())
 
 
-_Stamp = tuple[int, int, int]  # of a file: time of the last write, bytes, inode, for each commit makes a new file
-
-
 @dataclass
 class WatchedManifest:
     """Reads a manifest; a file that is as it was is not read again. Threads may share it."""
 
-    directory: Path
-    _known: dict[str, tuple[_Stamp, Entry | str]] = field(default_factory=dict)
+    directory: Location
+    _known: dict[str, tuple[str, Entry | str]] = field(default_factory=dict)  # file name -> its stamp, its entry
     _latest: Entries = Entries((), {})
     _lock: Lock = field(default_factory=Lock)
 
     def entries(self) -> Entries:
         """Return what there is now; an entry that cannot be read does not hide the others."""
         with self._lock:
-            found = dict(_stamps(self.directory))
-            changed = {name: stamp for name, stamp in found.items() if self._stamp_of(name) != stamp}
+            stamps = files.stamps(self.directory)
+            found = {name: stamp for name, stamp in stamps.items() if ShardRange.of_file(name, SUFFIX)}
+            changed = [name for name, stamp in found.items() if self._stamp_of(name) != stamp]
             if not changed and found.keys() == self._known.keys():
                 return self._latest
             for name in self._known.keys() - found.keys():
                 del self._known[name]
-            for name, stamp in changed.items():
-                if (entry := _read(self.directory, name)) is not None:
-                    self._known[name] = (stamp, entry)
+            read = files.mapped(partial(_read, self.directory), changed, self.directory)
+            for name, entry in zip(changed, read, strict=True):
+                if entry is not None:
+                    self._known[name] = (found[name], entry)
             self._latest = self._put_together()
             return self._latest
 
-    def _stamp_of(self, name: str) -> _Stamp | None:
+    def _stamp_of(self, name: str) -> str | None:
         known = self._known.get(name)
         return known[0] if known else None
 
@@ -112,19 +112,7 @@ class WatchedManifest:
         return Entries(tuple(apart), bad)
 
 
-def _stamps(directory: Path) -> list[tuple[str, _Stamp]]:
-    try:
-        with os.scandir(directory) as found:
-            return [
-                (each.name, (about.st_mtime_ns, about.st_size, about.st_ino))
-                for each in found
-                if ShardRange.of_file(each.name, SUFFIX) and (about := each.stat())
-            ]
-    except FileNotFoundError:
-        return []
-
-
-def _read(directory: Path, name: str) -> Entry | str | None:
+def _read(directory: Location, name: str) -> Entry | str | None:
     """Return an entry, what is wrong with it, or None where it has just been removed."""
     shard = ShardRange.parse(name.removesuffix(SUFFIX))
     try:

@@ -100,7 +100,7 @@ class ShardedRows:
     def _opened(self, entry: Entry) -> pq.ParquetFile:
         path = self._layout.data_file(self.table, entry.shard)
         try:
-            file = pq.ParquetFile(path)
+            file = pq.ParquetFile(parquet.source_of(path))
         except FileNotFoundError as error:
             raise parquet.damaged(path, "is gone") from error
         except (pa.ArrowInvalid, OSError) as error:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
@@ -118,7 +119,7 @@ def commit(store: StageStore, first: int, last: int, tables: dict[str, list[dict
         )
 
 
-def store(root: Path, dataset: str, stage: str) -> StageStore:
+def store(root: Location, dataset: str, stage: str) -> StageStore:
     """Return the store of a stage by its tables here."""
     from flows.browse.stages import STAGES
 
