@@ -18,9 +18,8 @@ def up(
         str | None,
         Option(
             metavar="URL",
-            envvar="PRIVASIS_DATABASE_URL",
-            show_envvar=True,
-            help="postgresql://USER:PASSWORD@HOST/NAME instead of a file of SQLite; others can read a flag.",
+            help="postgresql://USER:PASSWORD@HOST/NAME instead of a file of SQLite. Better in PRIVASIS_DATABASE_URL:"
+            " others can read a flag.",
         ),
     ] = None,
     deployments: Annotated[

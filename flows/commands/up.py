@@ -15,7 +15,7 @@ from flows.commands.errors import Code
 from flows.config import ConfigError
 from infra.settings import settings
 from infra.stack import control
-from infra.stack.config import StackConfig
+from infra.stack.config import LOOPBACK, StackConfig
 from infra.stack.environment import DATABASE, asynchronous, exports
 from infra.stack.folder import StackFolder
 from infra.stack.state import PartState, StackState
@@ -51,6 +51,8 @@ def run(wanted: Wanted, database: str | None, *, foreground: bool) -> None:
         _print_addresses(state)
         return
     config = _config(wanted, home)
+    if database is None and (secret := settings().database_url) is not None:
+        database = secret.get_secret_value()
     if database is not None:
         try:
             asynchronous(database)
@@ -101,6 +103,8 @@ def _config(wanted: Wanted, home: Path) -> StackConfig:
     deployments = wanted.deployments or (default if default.is_file() else None)
     if deployments is not None and not deployments.is_file():
         raise ConfigError(f"{deployments}: no such file of deployments")
+    # A shell that uses the stack has its exports, and may well start it again.
+    ours = settings().ray_address == f"{LOOPBACK}:{wanted.ray_port}"
     try:
         return StackConfig(
             home=home.resolve(),
@@ -109,7 +113,7 @@ def _config(wanted: Wanted, home: Path) -> StackConfig:
             port=wanted.port,
             ray_port=wanted.ray_port,
             ray_dashboard_port=wanted.ray_dashboard_port,
-            ray_address=settings().ray_address,
+            ray_address=None if ours else settings().ray_address,
             cpus=wanted.cpus,
             runs_at_once=wanted.runs,
         )

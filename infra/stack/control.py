@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 
+from infra.ray.cluster import ClusterUnusable
 from infra.stack.config import LOOPBACK, StackConfig
 from infra.stack.folder import StackFolder
 from infra.stack.processes import end, marked, tree
@@ -44,6 +45,7 @@ def prepare(config: StackConfig) -> None:
     Raises:
         PortTaken: one is not.
         TemporaryFolderTaken: the Ray head's is another user's.
+        ClusterUnusable: the cluster to be used does not answer.
     """
     folder = StackFolder(config.home)
     folder.make()
@@ -55,6 +57,8 @@ def prepare(config: StackConfig) -> None:
         _check_free(what, port)
     if config.ray_address is None:
         make_temporary_folder(config)
+    else:
+        _check_answers(config.ray_address)
     (config.home / "wanted.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
@@ -135,6 +139,16 @@ def _check_free(what: str, port: int) -> None:
         socket.create_server((LOOPBACK, port)).close()
     except OSError as error:
         raise PortTaken(f"port {port}, for {what}, is taken{_by_whom(port)}") from error
+
+
+def _check_answers(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, ValueError) as error:
+        raise ClusterUnusable(
+            f"nothing answers at PRIVASIS_RAY_ADDRESS={address} ({error}): unset it, and the stack gets a Ray head"
+        ) from error
 
 
 def _by_whom(port: int) -> str:

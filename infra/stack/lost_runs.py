@@ -21,7 +21,7 @@ ATTEMPTS = 3
 SETTLED = timedelta(seconds=30)  # what a run has said at its end has reached the server by then
 WORKER_DIED = "Its worker died, and its process with it."
 # A worker tells of a crash twice, the second time when it has cleared up; that must not hit the next attempt.
-CLEARED_UP = timedelta(seconds=20)
+CLEARED_UP = timedelta(seconds=30)
 RECENT = timedelta(minutes=10)  # older ones were seen, and left, by whoever looked after them then
 
 
