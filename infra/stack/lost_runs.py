@@ -78,8 +78,8 @@ def pick_up_crashed(api: PrefectApi) -> int:
         states = [state["type"] for state in api.get(f"/flow_run_states/?flow_run_id={run['id']}")]
         if was_being_cancelled(states):
             api.set_state(run["id"], "CANCELLED", "It was being cancelled when it crashed.", force=True)
-        elif run["deployment_id"] is not None and run["run_count"] < ATTEMPTS:
-            message = f"Attempt {run['run_count']} of {ATTEMPTS} crashed: what is finished is not made again."
+        elif run["deployment_id"] is not None and (crashes := crashes_of(states)) < ATTEMPTS:
+            message = f"Attempt {crashes} of {ATTEMPTS} crashed: what is finished is not made again."
             api.set_state(run["id"], "SCHEDULED", message, name="AwaitingRetry", force=True)
             picked += 1
     return picked
@@ -106,3 +106,8 @@ def was_being_cancelled(states: Sequence[str]) -> bool:
     """Tell from the types of a run's states, the oldest first, whether its last attempt was to be cancelled."""
     attempt = states[len(states) - 1 - states[::-1].index("RUNNING") :] if "RUNNING" in states else states
     return "CANCELLING" in attempt
+
+
+def crashes_of(states: Sequence[str]) -> int:
+    """Count how often a run crashed, from the types of its states; one that never began to run counts, too."""
+    return sum(state == "CRASHED" and before != "CRASHED" for before, state in zip(["", *states], states, strict=False))
