@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -16,6 +15,7 @@ from infra.llm.prices import FREE
 from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from infra.shards.journal import read_events
+from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from infra.shards.verify import Finding, verify
@@ -24,7 +24,7 @@ from tasks.synthesis.config import RefinementConfig, SynthesisConfig
 from tasks.synthesis.steps import SynthesisJob, make_shard, records_store, reservoir
 
 
-def run_on(simulator: Simulator, root: Path, *, timeout_s: float = 30, **changed: Any) -> RunConfig:
+def run_on(simulator: Simulator, root: Location, *, timeout_s: float = 30, **changed: Any) -> RunConfig:
     """Describe a run of 24 short records in 3 shards, 8 records at a time, with one revision each."""
     endpoint: dict[str, Any] = {
         "model": simulator.model,
