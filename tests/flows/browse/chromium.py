@@ -15,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 MISSING = "no Chromium here: `apt-get install chromium`"
+PATIENCE_S = 180  # for a page: how long it takes says how busy the machine is
 _CODES = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9}
 
 
@@ -36,7 +37,7 @@ class Tab:
         self._asked += 1
         self.socket.send(json.dumps({"id": self._asked, "method": method, "params": parameters}))
         while True:
-            message = json.loads(self.socket.recv(timeout=30))
+            message = json.loads(self.socket.recv(timeout=PATIENCE_S))
             self._note(message)
             if message.get("id") == self._asked:
                 assert "error" not in message, message["error"]
@@ -46,7 +47,7 @@ class Tab:
         """Open an address and wait until it is there."""
         loader = self.call("Page.navigate", url=address)["loaderId"]
         while loader not in self._loaded:
-            self._note(json.loads(self.socket.recv(timeout=60)))
+            self._note(json.loads(self.socket.recv(timeout=PATIENCE_S)))
 
     @contextmanager
     def loading(self) -> Iterator[None]:
@@ -54,7 +55,7 @@ class Tab:
         before = len(self._loaded)
         yield
         while len(self._loaded) == before:
-            self._note(json.loads(self.socket.recv(timeout=60)))
+            self._note(json.loads(self.socket.recv(timeout=PATIENCE_S)))
 
     def run(self, script: str) -> Any:
         """Return what a script's last expression is."""
@@ -123,6 +124,7 @@ def chromium(profile: Path) -> Iterator[Tab]:
             for domain in ("Page", "Runtime", "Log"):
                 tab.call(f"{domain}.enable")
             tab.call("Page.setLifecycleEventsEnabled", enabled=True)
+            tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
             yield tab
     finally:
         process.terminate()
