@@ -1,13 +1,10 @@
 """Judgements on disk: a journal for each reviewer that only grows. What was answered for is never lost."""
 
-import fcntl
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.shards import files
+from infra.shards.folder_lock import folder_locked
 from infra.shards.journal import Journal, read_events
 from tasks.reviewing.judgements import Judgement
 
@@ -30,7 +27,7 @@ class JudgementLog:
             OSError: the disk is full or fails; some of them may be there.
             JournalCorrupt: the file is damaged other than by a torn tail.
         """
-        with self._locked(reviewer), Journal(self._path(reviewer)) as journal:
+        with folder_locked(self.folder, wait=True), Journal(self._path(reviewer)) as journal:
             for number, judgement in enumerate(judgements, len(journal)):
                 journal.append(str(number), judgement.model_dump_json().encode())
 
@@ -44,13 +41,3 @@ class JudgementLog:
 
     def _path(self, reviewer: str) -> Path:
         return self.folder / f"{reviewer}{SUFFIX}"
-
-    @contextmanager
-    def _locked(self, reviewer: str) -> Iterator[None]:
-        files.make_directory(self.folder)
-        descriptor = os.open(self.folder / f".{reviewer}.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)  # and with it the lock

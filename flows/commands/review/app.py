@@ -5,6 +5,8 @@ from typing import Annotated
 
 from typer import Argument, Option, Typer
 
+from flows.commands.places import Place, place
+
 review_app = Typer(
     no_args_is_help=True, help="Let people judge, blind, whether records are natural and coherent beside real texts."
 )
@@ -14,7 +16,9 @@ ReviewDir = Annotated[Path, Argument(metavar="REVIEW_DIR", help="Folder of the r
 
 @review_app.command()
 def make(
-    folders: Annotated[list[Path], Argument(metavar="DATASET_DIR...", help="Folders of data sets: <root>/<name>.")],
+    folders: Annotated[
+        list[Place], Argument(parser=place, metavar="DATASET_DIR...", help="Folders of data sets: <root>/<name>.")
+    ],
     human: Annotated[
         list[Path],
         Option(

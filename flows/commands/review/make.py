@@ -14,12 +14,13 @@ from flows.commands.wording import counted
 from flows.config import ConfigError
 from flows.review.folder import ReviewFolder
 from flows.review.make import Made, make_sheet
+from infra.shards.location import Location
 from tasks.report.formats import count, percent
 from tasks.report.marks import visible
 
 
 def run(
-    folders: Sequence[Path],
+    folders: Sequence[Location],
     human: Sequence[Path],
     *,
     records: int,
