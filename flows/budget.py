@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from infra.shards.manifest import Manifest
 from tasks.report.formats import usd
-from tasks.shards.money import EMBEDDING, FAILED_TRIES, Lines
+from tasks.shards.money import BESIDE, Lines
 
 MICRO = 1_000_000
-BESIDE = (FAILED_TRIES, EMBEDDING)
 
 
 class BudgetSpent(Exception):

@@ -21,8 +21,7 @@ from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
 from infra.shards.location import Location
-from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
-from infra.shards.ranges import ShardRange
+from infra.shards.plan import Plan, Reprocess, plan_over
 from infra.shards.store import StageStore
 from tasks.diversity.pool import Reservoir
 from tasks.evaluation.choice import (
@@ -36,8 +35,6 @@ from tasks.evaluation.figures import Scores, by_set
 from tasks.evaluation.splitting.steps import read_splits
 from tasks.evaluation.steps import EvaluationJob, evaluate_shard, ids_to_judge, input_hashes
 from tasks.shards.steps import MixEntry, ShardReceipt
-
-_FIRST: tuple[State, ...] = ("open", "missing", "stale", "committed")  # begun shards have paid already
 
 
 class Asked(BaseModel):
@@ -101,23 +98,24 @@ def evaluation_job(run: RunConfig, asked: Asked, models: tuple[MixEntry, ...]) -
 def plan_evaluation(job: EvaluationJob, reprocess: Reprocess) -> Plan:
     """Say which of the finished shards of triplets are evaluated, and which are to be."""
     store, spec = job.store(), job.spec_hash()
-    shards: list[PlannedShard] = []
-    todo: list[ShardRange] = []
-    for shard in job.triplets().manifest.shards():
-        # Cut at multiples of its own end, a shard of triplets stays in one piece.
-        one = plan(store, shard, shard.stop, spec, partial(input_hashes, job), reprocess)
-        shards += one.shards
-        todo += one.todo
-    states = {planned.shard: planned.state for planned in shards}
-    return Plan(tuple(shards), tuple(sorted(todo, key=lambda shard: (_FIRST.index(states[shard]), shard))))
+    return plan_over(store, job.triplets().manifest.shards(), spec, partial(input_hashes, job), reprocess)
 
 
 @flow(name="evaluate", task_runner=RUNNER)
-def evaluate(run: RunConfig, asked: Asked, reprocess: Reprocess = "stale") -> EvaluationReport:
-    """Judge every record of the finished triplets that is to be, and is not as it stands now."""
+def evaluate(
+    run: RunConfig, asked: Asked, reprocess: Reprocess = "stale", only: tuple[str, ...] | None = None
+) -> EvaluationReport:
+    """Judge every record of the finished triplets that is to be, and is not as it stands now.
+
+    Args:
+        run: where the triplets are.
+        asked: what is to be judged, by whom.
+        reprocess: what to judge again.
+        only: names of shards, in the order of doing: of what is to be judged, these alone.
+    """
     job = planned_evaluation(run, asked)
     job.store().sweep()  # what killed runs have left
-    planned = plan_evaluation(job, reprocess)
+    planned = plan_evaluation(job, reprocess).only(only)
     done = planned.counts()["committed"]
     if not planned.todo:
         return EvaluationReport(job.name, done, ())

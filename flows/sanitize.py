@@ -18,13 +18,10 @@ from infra.ray.keeper import LocalKeeper
 from infra.ray.limiter import ray_limiter
 from infra.ray.worker import WorkerPool
 from infra.settings import settings
-from infra.shards.plan import Plan, PlannedShard, Reprocess, State, plan
-from infra.shards.ranges import ShardRange
+from infra.shards.plan import Plan, Reprocess, plan_over
 from tasks.diversity.pool import Reservoir
 from tasks.sanitization.steps import SanitizationJob, input_hashes, sanitize_shard
 from tasks.shards.steps import MixEntry, ShardReceipt
-
-_FIRST: tuple[State, ...] = ("open", "missing", "stale", "committed")  # begun shards have paid already
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +54,22 @@ def plan_sanitization(run: RunConfig, reprocess: Reprocess) -> Plan:
     """Say which of the finished record shards are sanitized, and which are to be: each is one shard of triplets."""
     job = planned_sanitization(run)
     records, store, spec = job.records(), job.store(), job.spec_hash()
-    shards: list[PlannedShard] = []
-    todo: list[ShardRange] = []
-    for shard in records.manifest.shards():
-        # Cut at multiples of its own end, a record shard stays in one piece.
-        one = plan(store, shard, shard.stop, spec, partial(input_hashes, records), reprocess)
-        shards += one.shards
-        todo += one.todo
-    states = {planned.shard: planned.state for planned in shards}
-    return Plan(tuple(shards), tuple(sorted(todo, key=lambda shard: (_FIRST.index(states[shard]), shard))))
+    return plan_over(store, records.manifest.shards(), spec, partial(input_hashes, records), reprocess)
 
 
 @flow(name="sanitize", task_runner=RUNNER)
-def sanitize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> SanitizationReport:
-    """Sanitize every finished record shard that is not yet; a finished shard is never made again unless asked."""
+def sanitize(
+    run: RunConfig, reprocess: Reprocess = "missing_and_failed", only: tuple[str, ...] | None = None
+) -> SanitizationReport:
+    """Sanitize every finished record shard that is not yet; a finished shard is never made again unless asked.
+
+    Args:
+        run: where the records are, and how to sanitize them.
+        reprocess: what to make again.
+        only: names of shards, in the order of doing: of what is to be made, these alone.
+    """
     planned_sanitization(run).store().sweep()  # what killed runs have left
-    planned = plan_sanitization(run, reprocess)
+    planned = plan_sanitization(run, reprocess).only(only)
     done = planned.counts()["committed"]
     if not planned.todo:
         return SanitizationReport(run.dataset, done, ())

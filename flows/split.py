@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from flows.config import RunConfig
-from infra.shards.plan import Plan, PlannedShard, plan
-from infra.shards.ranges import ShardRange
+from infra.shards.plan import Plan, Reprocess, plan_over
 from infra.shards.store import StageStore
 from tasks.evaluation.splitting.assign import SplitConfig
 from tasks.evaluation.splitting.statistics import COLUMNS, SplitStatistics, statistics
@@ -28,19 +27,19 @@ def split_job(run: RunConfig, config: SplitConfig) -> SplitJob:
     return SplitJob(root=run.root.resolve(), dataset=run.dataset, config=config)
 
 
-def plan_splits(job: SplitJob, evaluations: StageStore | None) -> Plan:
+def plan_splits(job: SplitJob, evaluations: StageStore | None, reprocess: Reprocess = "stale") -> Plan:
     """Say which finished shards of triplets are split, and which are to be: what has changed always is."""
     store, spec = job.store(), job.spec_hash()
-    shards: list[PlannedShard] = []
-    todo: list[ShardRange] = []
-    for shard in triplets_store(job.root, job.dataset).manifest.shards():
-        one = plan(store, shard, shard.stop, spec, partial(input_hashes, job, evaluations), "stale")
-        shards += one.shards
-        todo += one.todo
-    return Plan(tuple(shards), tuple(sorted(todo)))
+    sources = triplets_store(job.root, job.dataset).manifest.shards()
+    return plan_over(store, sources, spec, partial(input_hashes, job, evaluations), reprocess)
 
 
-def split(job: SplitJob, evaluations: StageStore | None) -> SplitReport:
+def split(
+    job: SplitJob,
+    evaluations: StageStore | None,
+    only: tuple[str, ...] | None = None,
+    reprocess: Reprocess = "stale",
+) -> SplitReport:
     """Split every finished shard of triplets that is not, or whose triplets or evaluation have changed.
 
     It asks no model and takes milliseconds a shard: no workers are started for it.
@@ -48,9 +47,11 @@ def split(job: SplitJob, evaluations: StageStore | None) -> SplitReport:
     Args:
         job: what decides.
         evaluations: of the pipeline's own texts, which tell the vanilla from the hard test; None before there are any.
+        only: names of shards: of what is to be split, these alone.
+        reprocess: what to split again.
     """
     job.store().sweep()
-    planned = plan_splits(job, evaluations)
+    planned = plan_splits(job, evaluations, reprocess).only(only)
     for shard in planned.todo:
         make_splits(job, evaluations, shard, full_successes)
     triplets = triplets_store(job.root, job.dataset)

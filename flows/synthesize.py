@@ -45,10 +45,18 @@ RUNNER: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=SHARDS_AT_ONCE)
 
 
 @flow(name="synthesize", task_runner=RUNNER)
-def synthesize(run: RunConfig, reprocess: Reprocess = "missing_and_failed") -> SynthesisReport:
-    """Make what ``run`` wants and its data set lacks; a finished shard is never made again unless asked."""
+def synthesize(
+    run: RunConfig, reprocess: Reprocess = "missing_and_failed", only: tuple[str, ...] | None = None
+) -> SynthesisReport:
+    """Make what ``run`` wants and its data set lacks; a finished shard is never made again unless asked.
+
+    Args:
+        run: what is wanted.
+        reprocess: what to make again.
+        only: names of shards, in the order of doing: of what is to be made, these alone.
+    """
     planned_job(run).store().sweep()  # what killed runs have left
-    planned = plan_run(run, reprocess)
+    planned = plan_run(run, reprocess).only(only)
     done = planned.counts()["committed"]
     if not planned.todo:
         return SynthesisReport(run.dataset, done, ())

@@ -1,6 +1,6 @@
 """One step of a chain: ask the model, check the reply, show it its error, give up with a reason."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,11 +17,13 @@ from infra.llm.types import (
     Sampling,
     Usage,
 )
-from tasks.events import EventLog, event_key
+from tasks.events import EventLog, event_key, rounds_of
 from tasks.synthesis.replies import check_complete, check_free_text, parse_json
 from tasks.synthesis.seeds import call_seed
 
 T = TypeVar("T")
+
+LEAST_AGAIN = 0.3  # temperature of an attempt that shall not repeat the one before it
 
 
 class StepFailed(Exception):
@@ -44,8 +46,11 @@ class StepSpent:
 class Asker:
     """Asks on behalf of one record, through its journal.
 
+    Where a step was granted another round (``tasks.events.rounds_of``) its attempts go on where they ended: those of
+    the rounds before are replayed, each new one has a number, and so a seed and a key, of its own.
+
     Attributes:
-        attempts: how often one step is asked in all, first time included.
+        attempts: how often one step is asked in all, first time included; so many more in each further round.
         repeat_penalty: of what the model invents; what it copies must be free to repeat. See ``Sampling``.
         forbidden_characters: of free texts. See ``Sampling``.
         transcript: called with each request and reply, for previews.
@@ -61,6 +66,10 @@ class Asker:
     forbidden_characters: str = ""
     transcript: Callable[[Request, Reply], None] | None = None
     spent: dict[str, StepSpent] = field(default_factory=dict)
+    rounds: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rounds = rounds_of(self.log, self.record_id)
 
     async def text(
         self,
@@ -144,9 +153,34 @@ class Asker:
         *,
         invents: bool,
     ) -> T:
+        failure = StepFailed(step, "not_asked", f"attempts = {self.attempts}", None)
+        for number in range(1 + self.rounds.get(step, 0)):
+            if number:  # at 0 another round would repeat the one before, whatever its seeds
+                temperature = max(temperature, LEAST_AGAIN)
+            outcome = await self._round(
+                step, number * self.attempts, messages, schema, temperature, max_tokens, accept, invents=invents
+            )
+            if not isinstance(outcome, StepFailed):
+                return outcome
+            failure = outcome
+        raise failure
+
+    async def _round(
+        self,
+        step: str,
+        first: int,
+        messages: Sequence[Message],
+        schema: JsonSchema | None,
+        temperature: float,
+        max_tokens: int,
+        accept: Callable[[Reply], T],
+        *,
+        invents: bool,
+    ) -> T | StepFailed:
+        """Ask from attempt ``first`` on, at most ``attempts`` times, until a reply is accepted; else return why not."""
         turns = tuple(messages)
         failure = StepFailed(step, "not_asked", f"attempts = {self.attempts}", None)
-        for attempt in range(self.attempts):
+        for attempt in range(first, first + self.attempts):
             reply = await self._answer(step, attempt, turns, schema, temperature, max_tokens, invents=invents)
             try:
                 return accept(reply)
@@ -157,8 +191,8 @@ class Asker:
                 elif schema is not None and reply.text.strip():
                     turns = (*messages, Message("assistant", reply.text), Message("user", _repair(error)))
                 else:
-                    temperature = max(temperature, 0.3)  # at 0 the same refusal would come back
-        raise failure
+                    temperature = max(temperature, LEAST_AGAIN)  # at 0 the same refusal would come back
+        return failure
 
     async def _answer(
         self,

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Literal
@@ -21,6 +22,7 @@ from flows.config import ConfigError, MixedEngine, RunConfig
 from infra.llm.connect import Endpoint, OpenAIEmbedding, price_of
 from infra.llm.prices import BATCH_SHARE, FREE, cost
 from infra.shards.manifest import ShardRecord
+from infra.shards.ranges import ShardRange
 from tasks.report.formats import count, usd
 from tasks.report.marks import visible
 from tasks.sanitization import estimate as sanitization
@@ -76,11 +78,23 @@ def run(flags: RunFlags, of: Of, calls_per_s: float | None, as_json: bool) -> No
         console.print(Text(note), soft_wrap=True)
 
 
-def _synthesis(config: RunConfig) -> Ahead:
+def outlook(config: RunConfig, of: Of, shards: Sequence[ShardRange]) -> tuple[Estimate, str]:
+    """Return what certain shards will take, were nothing of them in a journal, and where that is known from.
+
+    Raises:
+        UnknownPrice: nobody has said what a paid model costs.
+    """
+    ahead = _synthesis(config, shards) if of == "synthesize" else _sanitization(config, shards)
+    rates, source = _rates(ahead)
+    models = [_priced(entry, is_batched=of == "synthesize") for entry in config.models]
+    return estimate(ahead.rows, rates, models, _speed(ahead.alike)), source
+
+
+def _synthesis(config: RunConfig, shards: Sequence[ShardRange] | None = None) -> Ahead:
     from flows.engines import planned_job
     from flows.synthesize import plan_run
 
-    rows = sum(map(len, plan_run(config, "missing_and_failed").todo))
+    rows = sum(map(len, plan_run(config, "missing_and_failed").todo if shards is None else shards))
     job = planned_job(config)
     return Ahead(
         rows,
@@ -91,7 +105,7 @@ def _synthesis(config: RunConfig) -> Ahead:
     )
 
 
-def _sanitization(config: RunConfig) -> Ahead:
+def _sanitization(config: RunConfig, shards: Sequence[ShardRange] | None = None) -> Ahead:
     from flows.sanitize import plan_sanitization, planned_sanitization
 
     job, planned = planned_sanitization(config), plan_sanitization(config, "missing_and_failed")
@@ -100,7 +114,7 @@ def _sanitization(config: RunConfig) -> Ahead:
             f"{config.root / config.dataset}: no finished records to sanitize: `privasis synthesize` first"
         )
     words: list[int] = []
-    for shard in planned.todo:
+    for shard in planned.todo if shards is None else shards:
         words += job.records().read_shard("records", shard, ["words"])["words"].to_pylist()
     table = sanitization.shipped()
     return Ahead(

@@ -69,6 +69,21 @@ def scan(data: bytes, path: Location) -> Scan:
     return Scan(events, offset)
 
 
+def salvage(data: bytes) -> bytes:
+    """Return a journal of the whole frames of a damaged one, wherever they stand; empty where there are none.
+
+    Each frame has a checksum of its own, so that what comes after the damage is as good as what came before it.
+    """
+    frames: list[bytes] = []
+    offset = len(MAGIC) if data.startswith(MAGIC) else 0
+    while offset < len(data):
+        stop = _whole_frame(data, offset)
+        if stop is not None:
+            frames.append(data[offset:stop])
+        offset = stop or offset + 1
+    return MAGIC + b"".join(frames) if frames else b""
+
+
 def _whole_frame(data: bytes, offset: int) -> int | None:
     """Return where the frame at ``offset`` stops, or None if no whole and undamaged frame is there."""
     start = offset + _HEAD.size

@@ -13,7 +13,7 @@ JOURNAL_SUFFIX = ".journal"
 
 LEDGER_SUFFIX = ".json"
 
-_RESERVED = {"manifest", "journal", "lease", "batches"}
+_RESERVED = {"manifest", "journal", "lease", "batches", "failed", "aside"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 

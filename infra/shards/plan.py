@@ -1,8 +1,9 @@
 """What is to be done: wanted rows minus committed shards."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from infra.shards import files, lease, parquet
@@ -50,6 +51,13 @@ class Plan:
         """Return the number of shards by state."""
         return Counter(planned.state for planned in self.shards)
 
+    def only(self, names: Sequence[str] | None) -> "Plan":
+        """Return the plan with those of its todo that are named, in the order of ``names``; None names all."""
+        if names is None:
+            return self
+        wanted = {shard.name: shard for shard in self.todo}
+        return replace(self, todo=tuple(wanted[name] for name in names if name in wanted))
+
 
 def no_inputs(shard: ShardRange) -> Mapping[str, str]:
     """Return the input hashes of a stage that makes its rows from nothing."""
@@ -80,12 +88,70 @@ def plan(
         ValueError: ``size`` is below 1.
     """
     records = store.manifest.records(wanted)
-    inputs = files.mapped(input_hashes, list(records), store.layout.manifest)
-    sizes = {table: files.sizes(folder) for table, folder in store.layout.tables.items()}
     begun = store.layout.begun()
-    found = [_judge(record, sizes, spec_hash, now) for record, now in zip(records.values(), inputs, strict=True)]
-    for shard in cover(wanted, records, begun, size):
-        found.append(PlannedShard(shard, "open" if shard in begun else "missing"))
+    cut = cover(wanted, records, begun, size)
+    return _planned(store, wanted, list(records.values()), cut, begun, spec_hash, input_hashes, reprocess)
+
+
+def plan_over(
+    store: StageStore,
+    sources: Sequence[ShardRange],
+    spec_hash: str,
+    input_hashes: InputHashes,
+    reprocess: Reprocess = "missing_and_failed",
+) -> Plan:
+    """Decide as ``plan`` does what is to be done so that each shard of another stage has its own shard here.
+
+    Args:
+        store: where they shall be.
+        sources: the finished shards of the stage that is read, in order.
+        spec_hash: of all that shapes the rows now.
+        input_hashes: what each shard would read now, name -> content hash.
+        reprocess: what to do again.
+
+    Raises:
+        ManifestCorrupt: an entry of the manifest cannot be read.
+    """
+    if not sources:
+        return Plan((), ())
+    wanted = ShardRange(sources[0].start, sources[-1].stop)
+    records, begun = store.manifest.records(wanted), store.layout.begun()
+    done, opened = list(records), sorted(begun)
+    cut: list[ShardRange] = []
+    used: set[ShardRange] = set()
+    for source in sources:
+        there = _overlapping(done, source)
+        used.update(there)
+        # Cut at multiples of its own end, a shard stays in one piece.
+        cut += cover(source, there, _overlapping(opened, source), source.stop)
+    kept = [record for shard, record in records.items() if shard in used]
+    return _planned(store, wanted, kept, cut, begun, spec_hash, input_hashes, reprocess)
+
+
+def _overlapping(shards: Sequence[ShardRange], source: ShardRange) -> list[ShardRange]:
+    """Return those of sorted ``shards`` that have rows of ``source``; a few begun ones may overlap each other."""
+    stop = bisect_left(shards, source.stop, key=lambda shard: shard.start)
+    start = bisect_right(shards, source.start, key=lambda shard: shard.start)
+    while start and shards[start - 1].stop > source.start:
+        start -= 1
+    return [shard for shard in shards[start:stop] if shard.overlaps(source)]
+
+
+def _planned(
+    store: StageStore,
+    wanted: ShardRange,
+    records: Sequence[ShardRecord],
+    cut: Sequence[ShardRange],
+    begun: Container[ShardRange],
+    spec_hash: str,
+    input_hashes: InputHashes,
+    reprocess: Reprocess,
+) -> Plan:
+    """Put together what is there and what is cut out of the rest."""
+    inputs = files.mapped(input_hashes, [record.shard for record in records], store.layout.manifest)
+    sizes = {table: files.sizes(folder) for table, folder in store.layout.tables.items()}
+    found = [_judge(record, sizes, spec_hash, now) for record, now in zip(records, inputs, strict=True)]
+    found += [PlannedShard(shard, "open" if shard in begun else "missing") for shard in cut]
     found = _mark_held(store, wanted, sorted(found, key=lambda planned: planned.shard), _REDONE[reprocess])
     todo = [planned.shard for state in _REDONE[reprocess] for planned in found if planned.state == state]
     return Plan(tuple(found), tuple(todo))

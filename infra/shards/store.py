@@ -185,9 +185,13 @@ class StageStore:
             except LeaseHeld:
                 continue
             with lease:
-                self._clear(shard, lease, committed=files.exists(self.manifest.path(shard)))
+                self.clear(shard, lease)
             cleared.append(shard)
         return cleared
+
+    def clear(self, shard: ShardRange, lease: Lease) -> None:
+        """Archive the journal of ``shard`` if it is committed, and remove its temporary files; the lease is held."""
+        self._clear(shard, lease, committed=files.exists(self.manifest.path(shard)))
 
     def _clear(self, shard: ShardRange, lease: Lease, *, committed: bool) -> None:
         """Archive the journal of a committed shard and remove temporary files; the caller holds the lease."""

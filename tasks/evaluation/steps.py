@@ -16,6 +16,7 @@ from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
 from infra.shards.checks import SchemaMismatch
+from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
@@ -43,6 +44,7 @@ from tasks.events import EventLog
 from tasks.sanitization.steps import triplets_store
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
+    PASSING,
     RETRIES,
     SHARD,
     MixEntry,
@@ -178,7 +180,8 @@ def cases_of(job: EvaluationJob, shard: ShardRange) -> list[Case]:
 def evaluate_shard(shard: str, job: EvaluationJob, pool: WorkerPool) -> ShardReceipt:
     """Evaluate one shard of triplets on a worker and wait until it is committed."""
     part = ShardRange.parse(shard)
-    receipt = pool.submit(shard, partial(make_evaluations, job, part))
+    with Attempt(job.store().layout, part, PASSING):
+        receipt = pool.submit(shard, partial(make_evaluations, job, part))
     shard_committed(job.store(), part)
     return receipt
 

@@ -13,6 +13,7 @@ from infra.events import shard_committed
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
+from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
@@ -28,6 +29,7 @@ from tasks.sanitization.source import COLUMNS, Source
 from tasks.shards.mix import surviving
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
+    PASSING,
     RETRIES,
     SHARD,
     MixEntry,
@@ -105,7 +107,8 @@ def input_hashes(records: StageStore, shard: ShardRange) -> Mapping[str, str]:
 def sanitize_shard(shard: str, job: SanitizationJob, pool: WorkerPool) -> ShardReceipt:
     """Sanitize one record shard on a worker and wait until it is committed."""
     part = ShardRange.parse(shard)
-    receipt = pool.submit(shard, partial(make_triplets, job, part))
+    with Attempt(job.store().layout, part, PASSING):
+        receipt = pool.submit(shard, partial(make_triplets, job, part))
     shard_committed(job.store(), part)
     return receipt
 

@@ -11,6 +11,7 @@ from tasks.synthesis.outcome import Identity, Spent
 
 FAILED_TRIES = "(failed tries)"
 EMBEDDING = "(embedding)"
+BESIDE = (FAILED_TRIES, EMBEDDING)  # paid for beside the answers that chains have used
 
 
 class Paid(Protocol):

@@ -16,6 +16,7 @@ from infra.llm.connect import EmbedderConfig, OpenAIEmbedding, connect_embedder
 from infra.llm.types import Reply, Request
 from infra.ray.job import WorkerContext
 from infra.ray.worker import WorkerPool
+from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
@@ -28,6 +29,7 @@ from tasks.records import RECORDS, REJECTS
 from tasks.shards.batches import batched
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
+    PASSING,
     RETRIES,
     SHARD,
     MixEntry,
@@ -116,7 +118,8 @@ def reservoir(root: Location, dataset: str, seed: int) -> Reservoir:
 def synthesize_shard(shard: str, job: SynthesisJob, pool: WorkerPool) -> ShardReceipt:
     """Make one shard on a worker and wait until it is committed."""
     part = ShardRange.parse(shard)
-    receipt = pool.submit(shard, partial(make_shard, job, part))
+    with Attempt(job.store().layout, part, PASSING):
+        receipt = pool.submit(shard, partial(make_shard, job, part))
     shard_committed(job.store(), part)
     return receipt
 
