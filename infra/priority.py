@@ -5,11 +5,11 @@ import os
 _MODEST = 10
 
 
-def give_way(pid: int = 0) -> None:
-    """Lower a process's priority (this one's), and that of the children it starts from now on; twice does no more.
+def give_way() -> None:
+    """Lower this process's priority, and that of the children it starts from now on; twice does no more.
 
     llama.cpp's threads wait for each other by spinning: one that is preempted stops all of them, and two threads on two
     busy cores are slower than one.
     """
     if os.name == "posix":
-        os.setpriority(os.PRIO_PROCESS, pid, max(_MODEST, os.getpriority(os.PRIO_PROCESS, pid)))
+        os.setpriority(os.PRIO_PROCESS, 0, max(_MODEST, os.getpriority(os.PRIO_PROCESS, 0)))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import psutil
 
-from infra.priority import give_way
 from infra.stack.config import LOOPBACK, StackConfig
 from infra.stack.environment import ray_environment, server_environment, worker_environment
 from infra.stack.folder import StackFolder
@@ -31,7 +30,6 @@ class Part:
         signals: how often it is told to end; Prefect's worker goes on with its runs until the second time.
         grace_s: from each of them to the next, and to SIGKILL.
         tries: how many of the stack's first starts may fail before it is given up.
-        gives_way: to the runs and their models, where the cores are few.
     """
 
     name: str
@@ -44,13 +42,12 @@ class Part:
     grace_s: float
     signals: int = 1
     tries: int = 1
-    gives_way: bool = True
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start it in a session of its own, so that Ctrl-C in a terminal is for the supervisor alone."""
         descriptor = os.open(self.log, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "ab") as sink:
-            child = subprocess.Popen(
+            return subprocess.Popen(
                 self.command,
                 env=self.environment,
                 cwd=self.folder,
@@ -59,9 +56,6 @@ class Part:
                 stderr=sink,
                 start_new_session=True,
             )
-        if self.gives_way:
-            give_way(child.pid)
-        return child
 
 
 def parts_of(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> tuple[Part, ...]:
@@ -127,7 +121,6 @@ def _worker(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Par
         is_ready=lambda process: _polls(api_of(config), name, process),
         grace_s=5,
         signals=2,
-        gives_way=False,
     )
 
 

@@ -83,7 +83,7 @@ def begin(up: Stack, simulator: Simulator, run: RunConfig) -> str:
     """Start a run, and wait until it is in the middle of its work."""
     simulator.reset()
     flow_run = up.begin(run)
-    simulator.wait(SOON, timeout_s=180)
+    simulator.wait(SOON, timeout_s=300)
     return flow_run
 
 
