@@ -16,6 +16,8 @@ from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from infra.shards import files
 from infra.shards.location import ObjectPath
+from tasks.surprise.reading.raw import InputUnfit
+from tasks.surprise.reading.steps import InputConfig
 from tasks.synthesis.config import RefinementConfig, SynthesisConfig
 from tests.faults.running import FORKED
 from tests.faults.small_runs import findings_of, make, past_of, rows_of, run_on, store_of
@@ -67,6 +69,18 @@ def test_records_triplets_and_pages_are_those_of_a_folder(simulator: Simulator, 
         pages.append((files.read(page), files.read(write_triplets_page(triplets_of(run), run.dataset))))
     assert pages[0][0] == pages[1][0]
     assert pages[0][1] is not None
+
+
+def test_records_are_read_to_be_scored(simulator: Simulator, bucket: Store, tmp_path: Path) -> None:
+    run = run_of(simulator, ObjectPath(BUCKET, f"{tmp_path.name}/data"))
+    make(run)
+    rows = InputConfig(paths=(run.root / run.dataset,)).open()
+    texts = store_of(run).read("records", ["text"])["text"].to_pylist()
+    assert rows.rows == len(texts)
+    found = [each.content["text"] for part in rows.slices(0, len(texts)) for each in part.read()]  # type: ignore[index]
+    assert [text.decode() for text in found] == texts
+    with pytest.raises(InputUnfit, match="no data set of records"):
+        InputConfig(paths=(run.root / "other.parquet",)).open()
 
 
 def test_other_readers_read_the_files_where_they_are(simulator: Simulator, bucket: Store, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from flows.commands.errors import Code
 from flows.commands.surprise.opening import material_for, open_labelled, report_of
 from flows.commands.surprise.wanted import Wanted
 from flows.config import ConfigError
+from infra.shards.location import Location
 from tasks.surprise.calibrate import Point
 from tasks.surprise.evaluation.calibration import Calibration, calibrated
 from tasks.surprise.evaluation.material import combined, conditioning_of
@@ -20,7 +21,7 @@ from tasks.surprise.evaluation.terminal import render_calibration
 from tasks.surprise.pictures import curves
 
 
-def run(folder: Path, output: Path, labels: Path | None, wanted: Wanted, as_json: bool) -> None:
+def run(folder: Location, output: Path, labels: Path | None, wanted: Wanted, as_json: bool) -> None:
     """Calibrate on the scores in ``folder``, write the policy to ``output``, its figures and picture beside it.
 
     Raises:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option, Typer
 
+from flows.commands.places import Place, place
 from flows.commands.surprise.score_app import score
 from flows.commands.surprise.study_app import study
 
@@ -16,7 +17,9 @@ surprise_app = Typer(
 surprise_app.command()(score)
 surprise_app.command()(study)
 
-ScoresFolder = Annotated[Path, Argument(metavar="SCORES_DIR", help="Folder that `privasis surprise score` wrote.")]
+ScoresFolder = Annotated[
+    Place, Argument(parser=place, metavar="SCORES_DIR", help="Folder that `privasis surprise score` wrote.")
+]
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
 METHOD = "How windows are selected"
 GOAL = "What the threshold is for (one of them; default --recall .95)"
@@ -189,7 +192,9 @@ def evaluate(
 def mask(
     folder: ScoresFolder,
     policy: Annotated[Path, Option(metavar="FILE", help="Frozen by `privasis surprise calibrate`.")],
-    output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Data set to write, <root>/<name>.")],
+    output: Annotated[
+        Place, Option("--output", "-o", parser=place, metavar="DIR", help="Data set to write, <root>/<name>.")
+    ],
     tokenizer: Annotated[
         Path | None,
         Option(metavar="PATH", help="tokenizer.json, or the folder, of the model to be trained: writes token masks."),
@@ -213,7 +218,10 @@ def mask(
 
 @surprise_app.command()
 def explain(
-    file: Annotated[Path, Argument(metavar="FILE|SCORES_DIR", help="A text or code file, or a folder of scores.")],
+    file: Annotated[
+        Place,
+        Argument(parser=place, metavar="FILE|SCORES_DIR", help="A text or code file, or a folder of scores."),
+    ],
     policy: Annotated[Path | None, Option(metavar="FILE", help="Box what this policy masks.")] = None,
     model: Annotated[
         str | None, Option(metavar="MODEL", help="Reference model, as of `score`; default: the policy's.")
@@ -237,7 +245,9 @@ def explain(
 def route(
     folder: ScoresFolder,
     model: Annotated[str, Option(metavar="KIND:NAME", help="Model that rewrites, as of `synthesize --model`.")],
-    output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Data set to write, <root>/<name>.")],
+    output: Annotated[
+        Place, Option("--output", "-o", parser=place, metavar="DIR", help="Data set to write, <root>/<name>.")
+    ],
     select: Annotated[
         str, Option(metavar="NAME", help="surprise, prompted, contrast, random, opf:MODEL, or a name of `evaluate`.")
     ] = "surprise",

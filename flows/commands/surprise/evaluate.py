@@ -21,6 +21,7 @@ from flows.commands.surprise.opening import (
     plain_material,
 )
 from flows.config import ConfigError
+from infra.shards.location import Location
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import BestF1, Goal
 from tasks.surprise.evaluation.compare import Compared, compared
@@ -55,7 +56,7 @@ class Contestant:
     validation: Iterable[Material] | None
 
 
-def run(folder: Path, asked: Asked, output: Path | None, picture: Path | None, as_json: bool) -> None:
+def run(folder: Location, asked: Asked, output: Path | None, picture: Path | None, as_json: bool) -> None:
     """Judge what was asked for on the scores in ``folder``; write figures and picture where that was asked for.
 
     Raises:
@@ -97,7 +98,7 @@ def _unit(asked: str | None, policies: dict[Path, Policy]) -> Unit:
     return next((policy.achieved.unit for policy in policies.values()), "character")
 
 
-def _contestants(folder: Path, asked: Asked, policies: dict[Path, Policy], unit: Unit) -> list[Contestant]:
+def _contestants(folder: Location, asked: Asked, policies: dict[Path, Policy], unit: Unit) -> list[Contestant]:
     propagates = any(policy.procedure.propagation is not None for policy in policies.values())
     data = open_labelled(folder, asked.labels, whole_groups=propagates)
     validation = None if asked.validation is None else open_labelled(asked.validation, None, whole_groups=propagates)

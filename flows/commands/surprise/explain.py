@@ -9,6 +9,8 @@ from rich.text import Text
 
 from flows.commands.surprise.opening import open_first, open_policy, open_scores
 from flows.config import ConfigError
+from infra.shards import files
+from infra.shards.location import Location, ObjectPath
 from tasks.surprise.documents import Document
 from tasks.surprise.explain.page import page
 from tasks.surprise.explain.terminal import render
@@ -23,22 +25,23 @@ from tasks.surprise.store.steps import read_document
 LONGEST = 200_000  # characters: a page of more is of no use to a person
 
 
-def run(file: Path, policy: Path | None, model: str | None, document: str | None, html: Path | None) -> None:
+def run(file: Location, policy: Path | None, model: str | None, document: str | None, html: Path | None) -> None:
     """Explain a text file, scoring it now, or a document of scores in a folder.
 
     Raises:
         ConfigError: neither a model nor a policy, no such document, or scores that the policy does not fit.
     """
-    if file.is_dir() and model is not None:
+    is_scores = files.is_folder(file)
+    if is_scores and model is not None:
         raise ConfigError(f"--model {model}: {file} was scored before, and is shown as it was: leave --model out")
-    if not file.is_dir() and document is not None:
+    if not is_scores and document is not None:
         raise ConfigError(
             f"--document {document}: {file} is one text: leave --document out, or name a folder of scores"
         )
     frozen = None if policy is None else open_policy(policy)
     if html is not None:  # now, not after the work
         html.parent.mkdir(parents=True, exist_ok=True)
-    if file.is_dir():
+    if isinstance(file, ObjectPath) or is_scores:
         scored, title = _document(file, document)
     else:
         scored, title = _scored_now(file, frozen, model), file.name
@@ -60,7 +63,7 @@ def run(file: Path, policy: Path | None, model: str | None, document: str | None
         console.print(Text(f"\nThe page, with the text in it: {html}"), soft_wrap=True)
 
 
-def _document(folder: Path, document: str | None) -> tuple[ScoredSet, str]:
+def _document(folder: Location, document: str | None) -> tuple[ScoredSet, str]:
     such = f"--document, such as {open_first(folder).ids[0]}"
     if document is None:
         raise ConfigError(f"{folder}: which document? {such}")

@@ -15,6 +15,7 @@ from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
 from infra.shards import files
+from infra.shards.location import Location
 from tasks.report.formats import percent
 from tasks.surprise.masking.redact import Redact
 from tasks.surprise.scored import ScoresUnfit
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from tasks.surprise.masking.steps import MaskJob
 
 
-def run(folder: Path, policy: Path, output: Path, tokenizer: Path | None, how: Redact | None, as_json: bool) -> None:
+def run(
+    folder: Location, policy: Path, output: Location, tokenizer: Path | None, how: Redact | None, as_json: bool
+) -> None:
     """Mask the scores in ``folder`` by a frozen policy into the data set ``output``.
 
     Raises:
@@ -41,7 +44,7 @@ def run(folder: Path, policy: Path, output: Path, tokenizer: Path | None, how: R
     report(job, summary, as_json)
 
 
-def job_of(folder: Path, policy: Path, output: Path, tokenizer: Path | None, how: Redact | None) -> "MaskJob":
+def job_of(folder: Location, policy: Path, output: Location, tokenizer: Path | None, how: Redact | None) -> "MaskJob":
     """Check what was asked for, and say it as a job.
 
     Raises:

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from pydantic import BaseModel, ValidationError
 
 from flows.config import ConfigError
+from infra.shards import files
+from infra.shards.location import Location
 from tasks.surprise.baselines.methods import Material
 from tasks.surprise.documents import Document
 from tasks.surprise.evaluation.labels import Labels, LabelsUnfit, by_document, check_known, with_labels
@@ -68,7 +70,7 @@ class Labelled:
         wanted: documents that are labelled, or share a group with one that is, shape (R,); None for all.
     """
 
-    def __init__(self, folder: Path, first: ScoredSet, labels: LabelFile | None, wanted: Bool | None) -> None:
+    def __init__(self, folder: Location, first: ScoredSet, labels: LabelFile | None, wanted: Bool | None) -> None:
         self.first = first
         self._home = folder.resolve()
         self._labels = labels
@@ -109,14 +111,14 @@ class Materials:
         return map(self.make, self.data)
 
 
-def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet]) -> ScoredSet:
+def open_scores(folder: Location, read: Callable[[Location, str], ScoredSet]) -> ScoredSet:
     """Return the scored documents that ``read`` reads under ``folder``, which is ``<root>/<data set>``.
 
     Raises:
         ConfigError: there is no such folder, or no scores of one model in it.
     """
     home = folder.resolve()
-    if not home.is_dir():
+    if not files.is_folder(home):
         raise ConfigError(f"{folder}: no such folder; scores are in the folder that `privasis surprise score` names")
     try:
         return read(home.parent, home.name)
@@ -126,7 +128,7 @@ def open_scores(folder: Path, read: Callable[[Path, str], ScoredSet]) -> ScoredS
         raise ConfigError(f"{folder}: not a data set: {error}") from error
 
 
-def open_first(folder: Path) -> ScoredSet:
+def open_first(folder: Location) -> ScoredSet:
     """Return a few of the scored documents under ``folder``, to see how all were scored.
 
     Raises:
@@ -141,7 +143,7 @@ def open_first(folder: Path) -> ScoredSet:
     return first
 
 
-def check_output(folder: Path, output: Path) -> None:
+def check_output(folder: Location, output: Location) -> None:
     """Refuse to write into the data set of the scores: they hold the texts that a release must not be beside.
 
     Raises:
@@ -153,7 +155,7 @@ def check_output(folder: Path, output: Path) -> None:
         )
 
 
-def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> Labelled:
+def open_labelled(folder: Location, labels: Path | None, *, whole_groups: bool) -> Labelled:
     """Return the documents to calibrate or to judge on: with the labels of a file, or with their own.
 
     Without a file, documents that nobody looked at are left out: of them, no label means nothing.
@@ -178,7 +180,7 @@ def open_labelled(folder: Path, labels: Path | None, *, whole_groups: bool) -> L
         raise ConfigError(f"{labels}: {error}") from error
 
 
-def _wanted(columns: pa.Table, folder: Path, *, whole_groups: bool) -> Bool | None:
+def _wanted(columns: pa.Table, folder: Location, *, whole_groups: bool) -> Bool | None:
     wanted: Bool = np.asarray(columns["labelled"].to_numpy(), dtype=np.bool_)
     if not wanted.any():
         raise ConfigError(

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -26,6 +25,7 @@ from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
 from infra.settings import settings
 from infra.shards import files
+from infra.shards.location import Location
 from tasks.records import ROUTED
 from tasks.report.formats import NOTHING, count, fixed, percent
 from tasks.report.marks import visible
@@ -79,7 +79,7 @@ def budgets_of(text: str) -> tuple[float, ...]:
     return budgets
 
 
-def run(folder: Path, output: Path, asked: Asked, as_json: bool) -> None:
+def run(folder: Location, output: Location, asked: Asked, as_json: bool) -> None:
     """Route the scores in ``folder`` into the data set ``output``, and print what came of it.
 
     Raises:
@@ -112,7 +112,7 @@ def _route(config: RunConfig, job: "RouteJob", shards: int) -> None:
             raise failures.told(shards) or error from error
 
 
-def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJob"]:
+def job_of(folder: Location, output: Location, asked: Asked) -> tuple[RunConfig, "RouteJob"]:
     """Rank the sentences, and say what was asked for as a run and a job.
 
     Raises:
@@ -160,14 +160,14 @@ def job_of(folder: Path, output: Path, asked: Asked) -> tuple[RunConfig, "RouteJ
 class _Shards:
     """All scores as what is ranked, one shard in memory at a time."""
 
-    home: Path
+    home: Location
     make: Callable[[ScoredSet], Material]
 
     def __iter__(self) -> Iterator[Material]:
         return (self.make(scored) for scored in read_shards(self.home.parent, self.home.name) if len(scored))
 
 
-def ranked_by(select: str, home: Path, first: ScoredSet) -> Ranked:
+def ranked_by(select: str, home: Location, first: ScoredSet) -> Ranked:
     """Rank sentences by surprise, prompted surprise, contrast, chance, or a method of ``evaluate --method``.
 
     Args:

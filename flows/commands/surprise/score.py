@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class ScoreFlags:
     """What a person said on the command line; see ``score_app``."""
 
-    inputs: tuple[Path, ...]
+    inputs: tuple[Location, ...]
     dataset: str
     root: Location
     model: str

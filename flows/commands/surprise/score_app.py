@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
+from flows.commands.places import Place, place
+
 INPUT = "What is scored"
 MODEL = "How it is scored"
 WORK = "How the work is done"
@@ -12,15 +14,18 @@ WORK = "How the work is done"
 
 def score(
     inputs: Annotated[
-        list[Path],
+        list[Place],
         Argument(
+            parser=place,
             metavar="INPUT...",
             help="Parquet (rows), JSONL, also .gz (rows), other files (each a text), folders of these, patterns, or"
             " DATASET_DIR of `privasis synthesize`.",
         ),
     ],
     dataset: Annotated[str, Option(help="Name of the data set of scores.")] = "scored",
-    root: Annotated[Path, Option(help="Folder of the data sets.")] = Path("data"),
+    root: Annotated[
+        Place, Option(parser=place, metavar="DIR", help="Folder of the data sets, or s3://BUCKET/PREFIX.")
+    ] = Path("data"),
     model: Annotated[
         str,
         Option(

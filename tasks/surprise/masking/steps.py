@@ -43,7 +43,7 @@ class MaskJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    scores_root: Path
+    scores_root: Location
     scores: str = Field(description="the data set of scores")
     root: Location
     dataset: str = Field(description="the data set to write")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,24 +21,42 @@ _BATCH_ROWS = 256
 _BUFFER_BYTES = 1 << 20  # read at a time from each column: a row group may be larger than the memory
 
 
+class Source(Protocol):
+    """A file that is not on this machine."""
+
+    def open(self) -> BinaryIO:
+        """Return a file that reads what is asked for.
+
+        Raises:
+            FileNotFoundError: it is not there.
+        """
+        ...
+
+    def stamp(self) -> str:
+        """Return what changes whenever the file is written."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A Parquet file; ``is_records`` says that it is one of the factory's own."""
 
-    path: Path
+    path: Path | Source
     name: str
     columns: Columns
     rows: int
     is_records: bool = False
 
     @classmethod
-    def of(cls, path: Path, name: str, columns: Columns, *, is_records: bool = False) -> "Table":
+    def of(cls, path: Path | Source, name: str, columns: Columns, *, is_records: bool = False) -> "Table":
         """Look into a file.
 
         Raises:
             InputUnfit: it is no Parquet file, or lacks a column.
         """
-        with _reading(path), pq.ParquetFile(path) as file:
+        with _reading(path), pq.ParquetFile(_opened(path)) as file:
             rows, there = file.metadata.num_rows, file.schema_arrow.names
         for column in _read_of(columns, is_records):
             if column not in there:
@@ -61,7 +79,7 @@ class Table:
 class TableSlice:
     """Rows ``start`` to ``stop`` of a Parquet file, counted from 0."""
 
-    path: Path
+    path: Path | Source
     name: str
     columns: Columns
     start: int
@@ -72,8 +90,7 @@ class TableSlice:
         """See ``raw.Slice``."""
         columns = _read_of(self.columns, self.is_records)
         with _reading(self.path):
-            status = self.path.stat()
-            cursor = _cursor(self.path, status.st_size, status.st_mtime_ns, columns)
+            cursor = _cursor(self.path, _stamp(self.path), columns)
             rows = cursor.read(self.start, self.stop)
         return [
             RawRow(f"{self.name}:{number}", f"{self.name}, row {number}", row)
@@ -94,14 +111,14 @@ def _read_of(columns: Columns, is_records: bool) -> tuple[str, ...]:
 class _Cursor:
     """Reads rows of a file in order, decoding each once; going back begins again. For one reader at a time."""
 
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
+    def __init__(self, path: Path | Source, columns: tuple[str, ...]) -> None:
         self._path = path
         self._columns = list(columns)
         self._lock = threading.Lock()
         self._restart()
 
     def _restart(self) -> None:
-        file = pq.ParquetFile(self._path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+        file = pq.ParquetFile(_opened(self._path), pre_buffer=False, buffer_size=_BUFFER_BYTES)
         self._groups = file.metadata.num_row_groups
         self._batches: Iterator[Any] = file.iter_batches(_BATCH_ROWS, columns=self._columns)
         self._next = 0  # the first row of what ``_batches`` yields next
@@ -123,8 +140,19 @@ class _Cursor:
             return found
 
 
+def _opened(path: Path | Source) -> Path | BinaryIO:
+    return path if isinstance(path, Path) else path.open()
+
+
+def _stamp(path: Path | Source) -> str:
+    if not isinstance(path, Path):
+        return path.stamp()
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
 @lru_cache(maxsize=8)
-def _cursor(path: Path, size: int, mtime_ns: int, columns: tuple[str, ...]) -> _Cursor:
+def _cursor(path: Path | Source, stamp: str, columns: tuple[str, ...]) -> _Cursor:
     return _Cursor(path, columns)
 
 
@@ -161,7 +189,7 @@ def _decoded(column: str, value: object) -> object:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path | Source) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,7 @@ class RouteJob(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    scores_root: Path
+    scores_root: Location
     scores: str = Field(description="the data set of scores")
     root: Location
     dataset: str = Field(description="the data set to write")
