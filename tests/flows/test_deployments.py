@@ -1,0 +1,249 @@
+"""The deployments of `deploy/prefect.yaml`: their forms, what they build, and what their runs tell."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prefect import Flow
+from prefect.cli.deploy._models import DeploymentConfig, PrefectYamlModel
+from prefect.cli.deploy._triggers import DeploymentTriggerAdapter
+from prefect.flows import load_flow_from_entrypoint
+from prefect.utilities.callables import parameter_schema
+from prefect.utilities.schema_tools.validation import validate
+
+from flows.artifacts.markdown import cell, code, escaped, fenced
+from flows.artifacts.progress import Progress
+from flows.artifacts.run import key_of
+from flows.artifacts.sample import record_block, triplet_block
+from flows.commands.flags import RunFlags
+from flows.commands.run_of import run_of
+from flows.config import ConfigError
+from flows.deployed.asked import flags_of, run_file_at
+from infra.settings import settings
+
+PROJECT = Path(__file__).parents[2]
+YAML = yaml.safe_load((PROJECT / "deploy" / "prefect.yaml").read_text(encoding="utf-8"))
+DEPLOYMENTS: dict[str, DeploymentConfig] = {
+    str(each.name): each for each in PrefectYamlModel.model_validate(YAML).deployments
+}
+
+
+@pytest.fixture(scope="module")
+def deployed() -> dict[str, Flow[..., Any]]:
+    """The flow of each deployment, loaded as a worker does."""
+    with pytest.MonkeyPatch.context() as here:
+        here.chdir(PROJECT)
+        return {name: load_flow_from_entrypoint(str(each.entrypoint)) for name, each in DEPLOYMENTS.items()}
+
+
+def test_every_parameter_of_every_deployment_has_a_description_and_a_form_without_nesting(
+    deployed: dict[str, Flow[..., Any]],
+) -> None:
+    flat = {"string", "integer", "number", "boolean", "null", "array"}
+    for name, flow in deployed.items():
+        schema = parameter_schema(flow).model_dump()
+        assert not schema["definitions"], name
+        for parameter, shape in schema["properties"].items():
+            assert len(shape.get("description", "")) > 8, f"{name}: {parameter}"
+            kinds = {each.get("type") for each in shape.get("anyOf", [shape])}
+            assert kinds <= flat, f"{name}: {parameter}: {kinds}"
+
+
+def test_every_number_of_a_form_has_a_lower_bound_and_every_choice_is_a_list(
+    deployed: dict[str, Flow[..., Any]],
+) -> None:
+    choices = {"engine", "reprocess", "sample", "redact", "action", "too_long", "kind", "scale", "benchmark", "goal"}
+    for name, flow in deployed.items():
+        for parameter, shape in parameter_schema(flow).model_dump()["properties"].items():
+            for each in shape.get("anyOf", [shape]):
+                if each.get("type") in ("integer", "number"):
+                    assert each.keys() & {"minimum", "exclusiveMinimum"}, f"{name}: {parameter}"
+            if parameter in choices:
+                assert shape["enum"], f"{name}: {parameter}"
+
+
+def test_the_parameters_that_are_shipped_fit_the_forms(deployed: dict[str, Flow[..., Any]]) -> None:
+    for name, flow in deployed.items():
+        schema = parameter_schema(flow).model_dump()
+        validate(DEPLOYMENTS[name].parameters, schema, raise_on_error=True, ignore_required=True)
+    with pytest.raises(Exception, match="0 is less than the minimum"):  # the check can fail
+        validate({"records": 0}, parameter_schema(deployed["synthesize"]).model_dump(), raise_on_error=True)
+
+
+def test_nothing_runs_by_itself_before_somebody_switches_it_on() -> None:
+    schedules = [schedule for each in YAML["deployments"] for schedule in each.get("schedules", [])]
+    triggers = [trigger for each in YAML["deployments"] for trigger in each.get("triggers", [])]
+    assert [schedule["slug"] for schedule in schedules] == ["nightly", "weekly"]
+    assert len(triggers) == 2
+    assert not any(schedule["active"] for schedule in schedules)
+    assert not any(trigger["enabled"] for trigger in triggers)
+
+
+def test_record_shards_are_sanitized_in_batches_and_the_rest_when_none_follows() -> None:
+    by_count, by_silence = (
+        DeploymentTriggerAdapter.validate_python(each) for each in YAML["deployments"][2]["triggers"]
+    )
+    for trigger in (by_count, by_silence):
+        assert trigger.for_each == {"privasis.dataset", "privasis.root"}  # type: ignore[union-attr]
+        assert trigger.parameters == {
+            "dataset": "{{ labels.privasis.dataset }}",
+            "root": "{{ labels.privasis.root }}",
+        }
+    assert by_count.threshold == 8  # type: ignore[union-attr]
+    assert by_silence.after == {"shard.committed"}  # type: ignore[union-attr]
+
+
+def test_a_form_builds_the_run_that_the_command_line_builds(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(
+        'root = "elsewhere"\nshard_size = 6\n[[models]]\nengine = { kind = "simulator" }\n', encoding="utf-8"
+    )
+    by_command = run_of(RunFlags(config=file, dataset="mine", records=12, set_=["synthesis.refinement.steps=1"]))
+    with flags_of(
+        file.read_text(encoding="utf-8"),
+        ["synthesis.refinement.steps=1"],
+        dataset="mine",
+        records=12,
+        seed=None,
+        root="",
+    ) as flags:
+        by_form = run_of(flags)
+    assert by_form == by_command
+
+
+def test_without_a_root_in_form_and_run_file_the_worker_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRIVASIS_ROOT", "/somewhere")
+    settings.cache_clear()
+    try:
+        with flags_of("", engine="simulator") as flags:
+            run = run_of(flags)
+    finally:
+        settings.cache_clear()
+    assert str(run.root) == "/somewhere"
+    assert run.models[0].name == "simulator"
+
+
+def test_a_run_file_is_a_text_or_a_name_in_the_folder_of_run_files_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "big.toml").write_text("records = 7\n", encoding="utf-8")
+    (tmp_path / "secret.toml").write_text("records = 8\n", encoding="utf-8")
+    monkeypatch.setenv("PRIVASIS_RUN_FILES", str(tmp_path / "runs"))
+    settings.cache_clear()
+    try:
+        with run_file_at("big.toml") as path:
+            assert path == tmp_path / "runs" / "big.toml"
+        with run_file_at("records = 9") as path:
+            assert path is not None
+            assert path.read_text(encoding="utf-8") == "records = 9"
+        assert not path.exists()
+        for outside in ("../secret.toml", str(tmp_path / "secret.toml"), "no.toml"):
+            with pytest.raises(ConfigError, match=r"there are: big\.toml"), run_file_at(outside):
+                pass
+    finally:
+        settings.cache_clear()
+
+
+def test_a_model_needs_an_engine_and_a_served_one_a_name() -> None:
+    with pytest.raises(ConfigError, match="say which engine has it"), flags_of("", model="gpt-4.1-mini"):
+        pass
+    with pytest.raises(ConfigError, match="engine openai: say which model"), flags_of("", engine="openai"):
+        pass
+    with flags_of("", engine="openai", model="gpt-4.1-mini") as flags:
+        assert flags.model == ["openai:gpt-4.1-mini"]
+
+
+EVIL = "<img src=x onerror=alert(1)> [click](javascript:alert(1)) ![x](http://a/b) `code` **b** | cell\n# head\u202e"
+
+
+def test_text_of_others_is_no_markup_in_an_artifact() -> None:
+    line = escaped(EVIL)
+    assert "\n" not in line
+    assert "<" not in line
+    assert "\u202e" not in line
+    for markup in ("[click](", "![x](", "**b**", " | ", "`code`"):
+        assert markup not in line
+    assert re.sub(r"\\(.)", r"\1", line).replace("&lt;", "<").replace("&amp;", "&").startswith("<img src=x onerror")
+
+
+def test_a_fence_is_longer_than_any_in_the_text() -> None:
+    text = "before\n```\n</pre><script>alert(1)</script>\n`````\nafter"
+    opening, *body, closing = fenced(text).split("\n")
+    assert opening == "``````text"
+    assert closing == "``````"
+    assert "\n".join(body) == text
+
+
+def test_code_in_a_line_ends_where_it_should() -> None:
+    assert code("data/`x`") == "`` data/`x` ``"
+    assert code("a\nb") == "`a b`"
+
+
+def test_a_cell_of_a_table_becomes_no_link() -> None:
+    assert "://" not in cell("see http://evil/ and\nmore")
+
+
+RECORD = {
+    "record_id": "r-1",
+    "record_type": "letter <b>",
+    "domain": "Health & Wellness",
+    "language": "English",
+    "text": "Amina Karim lives in Porto.\nCall 555-0101.",
+    "words": 7,
+    "attributes": [
+        {"key": "name", "value": "Amina Karim"},
+        {"key": "phone", "value": "555-0101"},
+        {"key": "city", "value": "Porto"},
+    ],
+    "groups": [{"name": "people | places", "keys": ["name", "city"]}],
+}
+
+
+def test_a_masked_record_shows_groups_and_lengths_and_no_value() -> None:
+    block = record_block(RECORD, full=False)
+    for value in ("Amina", "Porto", "555"):
+        assert value not in block
+    assert "| people \\| places | 2 | 5 to 11 |" in block
+    assert "| in no group | 1 | 8 |" in block
+    assert "7 words, 42 characters, 2 lines" in block
+    assert "<b>" not in block
+
+
+def test_a_full_record_shows_its_text_in_a_fence() -> None:
+    assert record_block(RECORD, full=True).endswith("```text\nAmina Karim lives in Porto.\nCall 555-0101.\n```")
+
+
+def test_a_masked_triplet_counts_what_had_to_go() -> None:
+    row = {
+        "record_id": "t-1",
+        "text": "Amina is ill.",
+        "instruction": "Leave out the name.",
+        "sanitized": "She is ill.",
+        "verified": True,
+        "targets": [{"label": "drop"}, {"label": "abstract"}, {"label": "drop"}],
+    }
+    block = triplet_block(row, full=False)
+    assert "1 abstract, 2 drop; no value of a target is left" in block
+    assert "Amina" not in block
+    assert "Leave" not in block
+    assert "sanitized: 3 words, 11 characters, 1 lines" in block
+
+
+def test_keys_of_artifacts_are_what_prefect_takes() -> None:
+    assert key_of("shards", "My_set.2", "records") == "shards-my-set-2-records"
+
+
+def test_progress_is_a_share_of_a_hundred() -> None:
+    assert Progress(1, 4, "").percent == 25
+    assert Progress(0, 0, "").percent == 100
+
+
+def test_the_page_lists_every_deployment() -> None:
+    page = (PROJECT / "docs" / "deployments.md").read_text(encoding="utf-8")
+    for name in DEPLOYMENTS:
+        assert f"`{name}`" in page
+    json.dumps(YAML)  # what a stack in containers writes again
