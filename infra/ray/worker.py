@@ -19,7 +19,7 @@ R = TypeVar("R")
 Counters = dict[str, int]  # of a job's own naming
 Progress = dict[str, Counters]  # by job
 
-DRAIN_S = 20.0  # for what is in flight when a run is told to stop
+DRAIN_S = 12.0  # for what is in flight when a run is told to stop; Prefect kills a run 30 s after it was cancelled
 FLUSH_S = 5.0  # for a cancelled job to close its journal and give back its lease
 
 
