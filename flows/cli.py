@@ -13,6 +13,7 @@ from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.money_app import check_identities, cost
+from flows.commands.places import HELP, Place, place
 from flows.commands.review.app import review_app
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
@@ -98,7 +99,7 @@ app.command(rich_help_panel=SURPRISE)(clean)
 app.command(rich_help_panel=SURPRISE)(serve)
 
 Json = Annotated[bool, Option("--json", help="Print JSON for a program instead.")]
-DatasetFolder = Annotated[Path, Argument(metavar="DATASET_DIR", help="Folder of the data set: <root>/<name>.")]
+DatasetFolder = Annotated[Place, Argument(parser=place, metavar="DATASET_DIR", help=HELP)]
 
 
 def _print_version(asked: bool) -> None:
@@ -290,7 +291,7 @@ def report(folder: DatasetFolder, json: Json = False) -> None:
 
 @app.command(rich_help_panel=RECORDS)
 def compare(
-    folders: Annotated[list[Path], Argument(metavar="DATASET_DIR...", help="Folders of data sets.")],
+    folders: Annotated[list[Place], Argument(parser=place, metavar="DATASET_DIR...", help="Folders of data sets.")],
     html: Annotated[Path | None, Option(metavar="FILE", help="Write a page, too.")] = None,
     json: Json = False,
 ) -> None:
