@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Exit, Option, Typer, echo
 from typer.core import TyperGroup
 
+from flows.commands.backfill_app import backfill
 from flows.commands.browse import browse
 from flows.commands.clean_app import clean, serve
 from flows.commands.corpus.app import corpus_app
@@ -14,6 +15,7 @@ from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.money_app import check_identities, cost
 from flows.commands.places import HELP, Place, place
+from flows.commands.quarantine_app import quarantine_app
 from flows.commands.review.app import review_app
 from flows.commands.signals import interruptible
 from flows.commands.split_app import split
@@ -30,7 +32,7 @@ IN_ORDER = (  # of the work, in `--help`
     *("synthesize", "preview", "estimate", "report", "browse", "compare", "review", "check-identities"),
     *("sanitize", "split", "evaluate", "study", "export", "train"),
     *("clean", "serve", "surprise", "corpus"),
-    *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "shards"),
+    *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "backfill", "quarantine", "shards"),
 )
 
 
@@ -78,8 +80,9 @@ app = Typer(
     rich_markup_mode="rich",
 )
 RECORDS, SANITIZING, SURPRISE, RUNNING = "Records", "Sanitizing", "Texts of your own", "Running it"  # in `--help`
-shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set.")
+shards_app = Typer(no_args_is_help=True, help="Look at the shards of a data set, and mend them.")
 app.add_typer(shards_app, name="shards", rich_help_panel=RUNNING)
+app.add_typer(quarantine_app, name="quarantine", rich_help_panel=RUNNING)
 app.add_typer(review_app, name="review", rich_help_panel=RECORDS)
 app.add_typer(surprise_app, name="surprise", rich_help_panel=SURPRISE)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=SURPRISE)
@@ -92,6 +95,7 @@ app.command(rich_help_panel=RUNNING)(ps)
 app.command(rich_help_panel=RUNNING)(down)
 app.command("status", rich_help_panel=RUNNING)(run_status)
 app.command(rich_help_panel=RUNNING)(cost)
+app.command(rich_help_panel=RUNNING)(backfill)
 app.command(rich_help_panel=RECORDS)(browse)
 app.command(rich_help_panel=RECORDS)(check_identities)
 app.command(rich_help_panel=SANITIZING)(export)
@@ -275,6 +279,38 @@ def verify(folder: DatasetFolder) -> None:
     from flows.commands import shards as command
 
     raise Exit(command.check(folder))
+
+
+@shards_app.command()
+def matrix(
+    folder: DatasetFolder,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Write a page, too.")] = None,
+) -> None:
+    """Show where every shard of every stage stands, and how many rows are in quarantine.
+
+    \b
+    privasis shards matrix data/records
+    privasis shards matrix data/records --html matrix.html
+    """  # noqa: D301
+    from flows.commands import repair as command
+
+    command.matrix(folder, html)
+
+
+@shards_app.command()
+def repair(
+    folder: DatasetFolder,
+    yes: Annotated[bool, Option("--yes", help="Do it; without this it is only said what would be done.")] = False,
+) -> None:
+    """Find damaged and left-over files and leases, and say what would be done about them. Exits with 4 if any is left.
+
+    \b
+    privasis shards repair data/records
+    privasis shards repair data/records --yes
+    """  # noqa: D301
+    from flows.commands import repair as command
+
+    raise Exit(command.repair(folder, really=yes))
 
 
 @app.command(rich_help_panel=RECORDS)

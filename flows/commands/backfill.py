@@ -2,7 +2,9 @@
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, get_args
 
 from rich.console import Console
 from rich.table import Table
@@ -61,19 +63,55 @@ def asked_of(flags: RunFlags, run: RunConfig, sanitizer: str, evaluator: str | N
     )
 
 
-def run(flags: RunFlags, selection: "Selection", asked: "Asked | None", *, dry: bool) -> None:
+def run_selected(
+    flags: RunFlags,
+    stages: str,
+    shards: str | None,
+    said: Mapping[str, Any],
+    judge: tuple[str, str | None],
+    *,
+    dry: bool,
+) -> None:
     """Make what is selected, or say what that would be.
 
+    Args:
+        flags: the run's.
+        stages: names, with commas between.
+        shards: A:B.
+        said: other fields of the selection.
+        judge: sanitizer and evaluator, where the evaluation is among the stages.
+        dry: do nothing.
+
     Raises:
-        ConfigError: the run is described wrongly.
+        ConfigError: the run or the selection is described wrongly.
         RunFailed: shards did not get done.
     """
     config = run_of(flags)
     check_settings(config)
     quiet_prefect()
+    from flows.backfill import STAGES, ChosenState, Selection
+
+    names = tuple(name.strip() for name in stages.split(","))
+    if unknown := [name for name in names if name not in STAGES]:
+        raise ConfigError(f"--stages {stages}: no stage {unknown[0]!r}; there are {','.join(STAGES)}")
+    known = get_args(ChosenState)
+    if unknown := [name for name in said["states"] if name not in known]:
+        raise ConfigError(f"--state: no state {unknown[0]!r}; there are {','.join(known)}")
+    selection = Selection(stages=names, rows=rows_of(shards, config), **said)
+    asked = asked_of(flags, config, *judge) if "evaluation" in names else None
+    run(config, selection, asked, dry=dry)
+
+
+def run(config: RunConfig, selection: "Selection", asked: "Asked | None", *, dry: bool) -> None:
+    """Make what is selected, or say what that would be.
+
+    Raises:
+        ConfigError: a stage cannot be planned.
+        RunFailed: shards did not get done.
+    """
     from flows.backfill import choose, stages_of
 
-    console = Console()
+    console, began = Console(), datetime.now(UTC)
     stages = stages_of(config, selection, asked)
     left, chosen = selection.most, []
     for stage in stages:
@@ -89,7 +127,7 @@ def run(flags: RunFlags, selection: "Selection", asked: "Asked | None", *, dry: 
         _line(console, "Nothing to do.")
         return
     check_models(config)
-    print_report(console, _run(config, selection, asked), config)
+    print_report(console, _run(config, selection, asked), config, selection, began)
 
 
 def print_outlook(console: Console, run: RunConfig, chosen: "list[Chosen]") -> None:
@@ -123,7 +161,9 @@ def print_outlook(console: Console, run: RunConfig, chosen: "list[Chosen]") -> N
     console.print(grid)
 
 
-def print_report(console: Console, report: "BackfillReport", run: RunConfig) -> None:
+def print_report(
+    console: Console, report: "BackfillReport", run: RunConfig, selection: "Selection", began: datetime
+) -> None:
     """Print what was made, and what is left."""
     for done in report.stages:
         rejected = sum(each.filtered + each.quarantined for each in done.receipts)
@@ -132,7 +172,9 @@ def print_report(console: Console, report: "BackfillReport", run: RunConfig) -> 
         rows = f": {kept:,} rows kept, {rejected:,} rejected, {bill}" if done.receipts else ""
         _line(console, f"{done.chosen.stage}: {counted(len(done.chosen.shards), 'shard')} made{rows}")
     if report.rest:
-        _line(console, f"{counted(report.rest, 'shard')} of the selection left: give the same command again.")
+        since = selection.made_before or began
+        again = f" with --made-before {since:%Y-%m-%dT%H:%M:%S}" if selection.reprocess == "all" else ""
+        _line(console, f"{counted(report.rest, 'shard')} of the selection left: give the same command again{again}.")
     folder = shlex.quote(str(run.root / run.dataset))
     _line(console, f"\n  privasis shards matrix {folder}    where every shard stands")
 

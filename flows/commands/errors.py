@@ -27,6 +27,7 @@ from infra.stack.folder import StackBusy
 from infra.stack.ray_head import TemporaryFolderTaken
 from infra.stack.supervisor import StackFailed
 from tasks.report.marks import visible
+from tasks.shards.retrying.choice import NotCurrent, NothingToAsk
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reference.steps import ModelChanged, ModelUnfit
 
@@ -68,6 +69,8 @@ _KINDS: dict[Code, tuple[type[Exception], ...]] = {
         LeaseLost,
         ModelChanged,
         ModelMissing,
+        NotCurrent,
+        NothingToAsk,
         OSError,  # no room, no permission, no such file: what the system says names the place
         PackageMissing,
         PortTaken,

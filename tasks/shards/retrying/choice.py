@@ -10,6 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 Outcome = Literal["quarantined", "filtered"]
 
 
+class NotCurrent(Exception):
+    """A shard was made by other settings or of other rows than now: it has to be made again before rows of it are."""
+
+
+class NothingToAsk(Exception):
+    """None of a shard's rejected rows is to be asked again: they were, since the retry was planned."""
+
+
 class Wanted(BaseModel):
     """Which rejects are meant; an empty list means all.
 

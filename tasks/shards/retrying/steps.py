@@ -35,7 +35,7 @@ from tasks.sanitization import steps as sanitization
 from tasks.sanitization.source import COLUMNS, Source
 from tasks.shards.batches import batched
 from tasks.shards.mix import surviving
-from tasks.shards.retrying.choice import Wanted, could_differ, replaced
+from tasks.shards.retrying.choice import NotCurrent, NothingToAsk, Wanted, could_differ, replaced
 from tasks.shards.retrying.sums import spending_sum, spreads_sum, steps_sum
 from tasks.shards.spreads import Spreads
 from tasks.shards.steps import (
@@ -58,14 +58,6 @@ AGAIN = "again"  # in the manifest's notes: record id -> marks that its row has 
 RetryJob = synthesis.SynthesisJob | sanitization.SanitizationJob
 Run = Callable[[Any], Awaitable[Any]]
 RunOn = Callable[[EventLog, Callable[[Request, Reply], None]], Run]
-
-
-class NotCurrent(Exception):
-    """A shard was made by other settings or of other rows than now: it has to be made again before rows of it are."""
-
-
-class NothingToAsk(Exception):
-    """None of a shard's rejected rows is to be asked again: they were, since the retry was planned."""
 
 
 @dataclass(frozen=True, slots=True)

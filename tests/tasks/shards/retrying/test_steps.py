@@ -23,8 +23,8 @@ from tasks.diversity.pool import Reservoir
 from tasks.events import rounds_of
 from tasks.sanitization.config import SanitizationConfig
 from tasks.sanitization.steps import make_triplets
-from tasks.shards.retrying.choice import Wanted
-from tasks.shards.retrying.steps import NotCurrent, NothingToAsk, RetryJob, RetryReceipt, retry_rows
+from tasks.shards.retrying.choice import NotCurrent, NothingToAsk, Wanted
+from tasks.shards.retrying.steps import RetryJob, RetryReceipt, retry_rows
 from tasks.synthesis.config import RefinementConfig, SynthesisConfig
 from tasks.synthesis.steps import SynthesisJob, make_shard
 
