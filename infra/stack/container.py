@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped] # comes with Prefect
 
 from infra.stack.automations import register_automations
 from infra.stack.environment import SERVER, WORKER
