@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from flows.browse import views
 from flows.browse.asked import AddressUnusable, asked
-from flows.browse.catalog import Catalog, NotThere, Stage
+from flows.browse.catalog import Catalog, NotThere, Stage, above
 from flows.browse.charts import ChartBook
 from flows.browse.kinds import KINDS, Kind
 from flows.browse.listing import Lists
@@ -83,14 +83,15 @@ def create_browser(root: Location, access: Access, cache: Path) -> FastAPI:
     @app.get("/d/{dataset}")
     def dataset(dataset: str) -> Response:
         frame = views.frame(catalog, dataset)
-        return page("dataset", **frame, unknown=catalog.unknown(dataset), **views.states(catalog, frame["stages"]))
+        return page("dataset", **frame, unknown=catalog.unknown(dataset), **views.states(frame["stages"]))
 
     @app.get("/d/{dataset}/shards/{key}")
     def shards(request: Request, dataset: str, key: str) -> Response:
         stage = catalog.stage(dataset, key)
-        looks = states_of(stage.store, stage.entries, catalog.above(stage))
+        frame = views.frame(catalog, dataset, key)
+        looks = states_of(stage.store, stage.entries, above(stage, frame["stages"]))
         shown = views.shards(looks, request.query_params, _SHARDS)
-        return page("shards", **views.frame(catalog, dataset, key), stage=stage, counts=counts(looks), shown=shown)
+        return page("shards", **frame, stage=stage, counts=counts(looks), shown=shown)
 
     @app.get("/d/{dataset}/charts")
     def drawn(dataset: str) -> Response:

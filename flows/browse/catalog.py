@@ -1,7 +1,7 @@
 """What there is under a root: data sets, their stages, what their manifests say. Nothing outside is ever opened."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -130,16 +130,6 @@ class Catalog:
         """Return the names of stages that this release does not know."""
         return [name for name in _folders(self._home(dataset) / "manifest") if name not in STAGES]
 
-    def above(self, stage: Stage) -> Mapping[str, Entries]:
-        """Return the entries of the other stages of a data set by table: what ``stage`` may have read."""
-        return {
-            table: other.entries
-            for other in self.stages(stage.name.dataset)
-            if other.name.stage != stage.name.stage
-            for table in other.store.tables
-            if not other.name.evaluation
-        }
-
     def _names(self, dataset: str) -> Iterator[StageName]:
         home = self._home(dataset)
         begun = {name for place in ("manifest", "journal") for name in _folders(home / place)}
@@ -179,6 +169,16 @@ class Catalog:
         with self._lock:
             manifest = self._manifests.setdefault(name, WatchedManifest(home / "manifest" / name.stage))
         return Stage(name, store, manifest.entries())
+
+
+def above(stage: Stage, stages: Iterable[Stage]) -> Mapping[str, Entries]:
+    """Return the entries of the other ``stages`` of a data set by table: what ``stage`` may have read."""
+    return {
+        table: other.entries
+        for other in stages
+        if other.name.stage != stage.name.stage and not other.name.evaluation
+        for table in other.store.tables
+    }
 
 
 def _folders(place: Location) -> list[str]:

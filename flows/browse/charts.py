@@ -9,12 +9,7 @@ from markupsafe import Markup
 from flows.browse.catalog import Stage
 from infra.shards.entries import Entry
 from tasks.browse.svg import without_styles
-from tasks.report import pictures
-from tasks.report.compare import compare
-from tasks.report.domains import categories
 from tasks.report.figures import Summary
-from tasks.report.notices import notices
-from tasks.report.summary import summarize
 
 MOST_ROWS = 1_500  # measured for a page: some seconds
 KEPT = 8  # pages
@@ -75,6 +70,9 @@ def spread(entries: Sequence[Entry], most_rows: int) -> list[Entry]:
 
 
 def _drawn(stage: Stage, chosen: Sequence[Entry]) -> Charts:
+    from tasks.report.notices import notices  # here: who asks for no chart need not wait for what draws them
+    from tasks.report.summary import summarize
+
     store = stage.store
     summary = summarize(
         (store.read_shard("records", entry.shard) for entry in chosen),
@@ -84,6 +82,10 @@ def _drawn(stage: Stage, chosen: Sequence[Entry]) -> Charts:
 
 
 def _pictures(stage: Stage, summary: Summary) -> tuple[Picture, ...]:
+    from tasks.report import pictures  # here: matplotlib
+    from tasks.report.compare import compare
+    from tasks.report.domains import categories
+
     name = stage.name.dataset
     wanted: list[tuple[bool, str, Callable[[], Markup], str, bool]] = [
         (

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from starlette.datastructures import QueryParams
 
 from flows.browse.asked import AddressUnusable, Asked
-from flows.browse.catalog import Catalog, NotThere, Stage
+from flows.browse.catalog import Catalog, NotThere, Stage, above
 from flows.browse.kinds import KINDS, Kind
 from flows.browse.listing import PAGE_ROWS, UNREADABLE, Found, Listed
 from infra.search.index import MOST_COUNTED, Value
@@ -82,9 +82,9 @@ def frame(catalog: Catalog, dataset: str, active: str = "") -> dict[str, Any]:
     return {"dataset": dataset, "stages": stages, "tabs": tabs, "active": active}
 
 
-def states(catalog: Catalog, stages: Sequence[Stage]) -> dict[str, Any]:
+def states(stages: Sequence[Stage]) -> dict[str, Any]:
     """Return the shards of each stage by state, and how wide each state is in a bar of 100."""
-    found = {stage.name.key: counts(states_of(stage.store, stage.entries, catalog.above(stage))) for stage in stages}
+    found = {stage.name.key: counts(states_of(stage.store, stage.entries, above(stage, stages))) for stage in stages}
     ordered = {key: {state: of[state] for state in MEANINGS if of[state]} for key, of in found.items()}
     return {"states": ordered, "widths": {key: _widths(of) for key, of in ordered.items()}}
 

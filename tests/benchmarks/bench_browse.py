@@ -175,11 +175,19 @@ def main() -> None:
 
 
 def measure(root: Path, cache: Path, records: int) -> None:
-    """Ask for pages before, while and after the index is built."""
-    table, last = f"/d/{DATASET}/rows/records", records // 50
+    """Serve ``root`` and ask for pages before, while and after the index is built."""
     began = time.perf_counter()
     browser = Browser(root, cache)
     print(f"started in {time.perf_counter() - began:.1f} s, {browser.memory('VmRSS'):.0f} MiB")
+    try:
+        ask(browser, cache, records)
+    finally:
+        browser.end()
+
+
+def ask(browser: Browser, cache: Path, records: int) -> None:
+    """Ask for one page after the other, and print how long each takes."""
+    table, last = f"/d/{DATASET}/rows/records", records // 50
     told = {"first time, whole manifest read": browser.ask("/", 1)}
     told |= {
         "data sets": browser.ask("/"),
@@ -223,7 +231,6 @@ def measure(root: Path, cache: Path, records: int) -> None:
     began = time.perf_counter()
     browser.client.get(f"/d/{DATASET}/charts").raise_for_status()
     print(f"charts, first time {time.perf_counter() - began:.1f} s; peak {browser.memory('VmHWM'):.0f} MiB")
-    browser.end()
 
 
 def _print(told: dict[str, tuple[float, int]]) -> None:
