@@ -93,7 +93,8 @@ class Lists:
             return Listed(list(rows.page(start, PAGE_ROWS, kind.listed)), start, len(rows), len(rows), progress)
         with closing(self._index(stage, kind)) as index:
             hits = index.find(query, start, PAGE_ROWS, seconds=SECONDS)
-            total = index.count(query, seconds=SECONDS)
+            ends_here = len(hits) < PAGE_ROWS and (hits or not start)
+            total = start + len(hits) if ends_here else index.count(query, seconds=SECONDS)
         found = rows.read(_places(stage, hits), kind.listed)
         there = {hit.index for hit in hits}  # a shard may have been made again since it was indexed
         return Listed([row for row in found if row["index"] in there], start, total, len(rows), progress)
