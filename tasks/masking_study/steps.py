@@ -98,7 +98,7 @@ def make_masks(
     if not (home / COVERAGE).exists():
         filtered = None if opf is None else ByMethod("opf", Decoded(PrivacyFilter.load(opf)), "trained")
         made = maskings(scale.methods, policies, filtered)
-        write_masks(scored, _tokenizer(scale.training, scored), made, home, _read(chats))
+        write_masks(lambda: [scored], _tokenizer(scale.training, scored), made, home, _read(chats))
     return home
 
 
@@ -123,7 +123,7 @@ def measure_yardsticks(corpus: Path, masks: Path) -> Yardsticks:
     """Score the gold answers of a corpus by the token frequencies of the training data alone."""
     tokenizer = load_tokenizer(str(masks / TOKENIZER))
     answers = Answers(tokenizer, _ANY_LENGTH)
-    table = MaskTable.from_parquet((masks / MASKS).read_bytes())
+    table = MaskTable.read(masks / MASKS)
     trained = np.asarray(table.tokens[table.supervised], dtype=np.int64)
     gold = [chat_example(answers, *row) for row in read_gold_chats(corpus)]
     return yardsticks(trained, gold, len(tokenizer))

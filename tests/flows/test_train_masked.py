@@ -19,7 +19,7 @@ def test_the_flow_tells_the_coverage_trains_and_a_second_time_does_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = scored(6)
-    write_masks(data, train_tokenizer(data.texts, 280), [Unmasked(), oracle()], tmp_path / "masks")
+    write_masks(lambda: [data], train_tokenizer(data.texts, 280), [Unmasked(), oracle()], tmp_path / "masks")
     run = run_of(tmp_path / "masks", tmp_path / "out", action="clip")
     print_coverage(read_coverage(run.masks), "oracle")
     report = train_masked(run)

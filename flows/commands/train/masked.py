@@ -1,7 +1,7 @@
 """``privasis train masked``: make the masks once, tell what they cover, train, say what was trained."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,17 +12,20 @@ from rich.text import Text
 
 from flows.commands.errors import Code, RunFailed
 from flows.commands.quiet import quiet_prefect
-from flows.commands.surprise.opening import check_reference, open_policy, open_scores
+from flows.commands.surprise.opening import check_reference, open_first, open_policy
 from flows.commands.train.setting import deepspeed_config
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards.folder_lock import folder_locked
+from infra.shards.spec import spec_hash
 from tasks.report.formats import percent
-from tasks.surprise.store.steps import read_scores
+from tasks.surprise.store.steps import has_groups, read_columns, read_pieces
 
 if TYPE_CHECKING:
     from flows.train_masked import MaskedReport
     from tasks.surprise.policy import Policy
+    from tasks.surprise.scored import ScoredSet
     from tasks.training.masked.config import MaskedRun
     from tasks.training.masked.maskings import Masking
 
@@ -98,21 +101,64 @@ def _masks(asked: MasksAsked, folder: Path) -> dict[str, Any]:
     """Return what is told of the masks in ``folder``, made now if there are none."""
     from tasks.training.masked.steps import COVERAGE, read_coverage, write_masks
 
-    scored = open_scores(asked.data, read_scores)
-    policies = {file.stem: open_policy(file) for file in asked.policies}
+    first = open_first(asked.data)
+    root, dataset = asked.data.resolve().parent, asked.data.resolve().name
+    policies: dict[str, Policy] = {}
     for file in asked.policies:
-        check_reference(policies[file.stem], scored, file)
-        if policies[file.stem].procedure.propagation is not None and not (scored.groups >= 0).any():
+        if file.stem in policies:
+            raise ConfigError(f"--policy {file}: two of that name: a masking is called after its file, rename one")
+        policies[file.stem] = open_policy(file)
+        check_reference(policies[file.stem], first, file)
+        if policies[file.stem].procedure.propagation is not None and not has_groups(root, dataset):
             raise ConfigError(f"{file}: it propagates within groups, and no document of {asked.data} has one")
-    if not (folder / COVERAGE).exists():
-        tokenizer = _tokenizer(asked, scored.documents)
-        return write_masks(
-            scored, tokenizer, _maskings(policies, asked.opf, labelled=bool(scored.labelled.any())), folder
-        )
+
+    def pieces() -> "Iterator[ScoredSet]":
+        return read_pieces(root, dataset)
+
+    documents = (document for piece in pieces() for document in piece.documents)
+    with folder_locked(folder, wait=True):  # several trainings may begin at once: the first makes the masks
+        if not (folder / COVERAGE).exists():
+            tokenizer = _tokenizer(asked, documents)
+            labelled = any(read_columns(root, dataset, ["labelled"])["labelled"].to_pylist())
+            return write_masks(pieces, tokenizer, _maskings(policies, asked.opf, labelled=labelled), folder)
     told = read_coverage(folder)
-    if told["scores_sha256"] != scored.sha256:
+    if told["scores_sha256"] != first.sha256:
         raise ConfigError(f"--masks {folder}: of other scores than {asked.data}: choose another folder, or delete it")
+    _check_policies(policies, told, folder)
+    _check_vocabulary(asked, documents, folder)
     return told
+
+
+def _check_policies(policies: "Mapping[str, Policy]", told: Mapping[str, Any], folder: Path) -> None:
+    """Refuse masks that were made without a policy that is named now, or by another one of its name."""
+    for name, policy in policies.items():
+        if name not in told.get("policies", {}):
+            raise ConfigError(
+                f"--masks {folder}: made without a policy {name}; masks are made once, by all policies: name another"
+                " folder, with all of them"
+            )
+        if told["policies"][name] != spec_hash(policy):
+            raise ConfigError(
+                f"--masks {folder}: made by another policy {name} than this file is now: name another folder, or give"
+                " the file another name"
+            )
+
+
+def _check_vocabulary(asked: MasksAsked, documents: Iterator[Any], folder: Path) -> None:
+    """Refuse masks of another tokenizer than one that is named now; that of a model is looked at before training."""
+    from infra.engines.causal_lm import load_tokenizer
+    from tasks.training.masked.steps import TOKENIZER, tokenizer_hash
+
+    if asked.tokenizer is None:
+        return
+    there = load_tokenizer(str(folder / TOKENIZER))
+    if asked.tokenizer.isdecimal() and len(there) == int(asked.tokenizer):
+        return
+    if tokenizer_hash(_tokenizer(asked, documents)) != tokenizer_hash(there):
+        raise ConfigError(
+            f"--masks {folder}: of another tokenizer than --tokenizer {asked.tokenizer}: name another folder, or leave"
+            " --tokenizer out"
+        )
 
 
 def _maskings(policies: "Mapping[str, Policy]", opf: str | None, *, labelled: bool) -> "list[Masking]":
@@ -140,7 +186,7 @@ def _chosen(masking: str | None, asked: MasksAsked, told: Mapping[str, Any]) -> 
     return chosen
 
 
-def _tokenizer(asked: MasksAsked, documents: Sequence[Any]) -> Any:  # noqa: ANN401 - of transformers, imported late
+def _tokenizer(asked: MasksAsked, documents: Iterator[Any]) -> Any:  # noqa: ANN401 - of transformers, imported late
     from infra.engines.causal_lm import load_tokenizer
     from tasks.training.masked.config import SCRATCH
     from tasks.training.masked.tokenizer import train_tokenizer, without_labels
@@ -177,7 +223,10 @@ def _train(wanted: "MaskedRun") -> "MaskedReport":
 
 def print_coverage(told: Mapping[str, Any], chosen: str) -> None:
     """Print, before anything is trained, what each masking covers of the training data."""
-    table = Table("masking", "targets covered", "collateral", "masked tokens", "documents touched", box=None)
+    table = Table(box=None)
+    table.add_column("masking", no_wrap=True)  # whole: it is what --masking takes
+    for heading in ("targets covered", "collateral", "masked tokens", "documents touched"):
+        table.add_column(heading)
     for name, figures in told["maskings"].items():
         table.add_row(
             Text(name, "bold" if name == chosen else ""),

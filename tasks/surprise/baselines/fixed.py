@@ -67,7 +67,12 @@ class Random:
             ValueError: there are fewer supervised tokens, or two draws are equal right at the cut (once in 10^11
                 corpora of 30 million tokens): another seed is needed.
         """
-        drawn = np.concatenate([np.empty(0, dtype=np.int64), *(_supervised_draws(seed, part) for part in corpus)])
+        return cls.cut(seed, budget, [supervised_draws(seed, part) for part in corpus])
+
+    @classmethod
+    def cut(cls, seed: int, budget: int, draws_of_parts: Iterable[I64]) -> Self:
+        """Do as ``matched``, with the ``supervised_draws`` of all parts of a corpus."""
+        drawn = np.concatenate([np.empty(0, dtype=np.int64), *draws_of_parts])
         if not 0 <= budget <= drawn.size:
             raise ValueError(f"a budget of {budget} tokens: there are {drawn.size} supervised ones")
         if budget == 0:
@@ -132,7 +137,8 @@ def draws(seed: int, ids: Sequence[str], row_offsets: I64) -> I64:
     return np.asarray(mixed >> np.uint64(1), dtype=np.int64)
 
 
-def _supervised_draws(seed: int, material: Material) -> I64:
+def supervised_draws(seed: int, material: Material) -> I64:
+    """Return the draws of the supervised tokens of a part of a corpus."""
     batch = material.scored("a random mask")
     drawn = draws(seed, [document.id for document in material.documents], batch.tokens.row_offsets)
     return np.asarray(drawn[batch.supervised])

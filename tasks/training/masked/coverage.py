@@ -44,6 +44,20 @@ class Coverage:
         others = self.supervised - self.targets
         return (self.masked - self.masked_targets) / others if others else None
 
+    def __add__(self, other: "Coverage") -> "Coverage":
+        """Count over the documents of both."""
+        names = sorted({*self.by_category, *other.by_category})
+        pairs = {name: (self.by_category.get(name, (0, 0)), other.by_category.get(name, (0, 0))) for name in names}
+        return Coverage(
+            supervised=self.supervised + other.supervised,
+            targets=self.targets + other.targets,
+            masked=self.masked + other.masked,
+            masked_targets=self.masked_targets + other.masked_targets,
+            documents=self.documents + other.documents,
+            touched_documents=self.touched_documents + other.touched_documents,
+            by_category={name: (ours[0] + theirs[0], ours[1] + theirs[1]) for name, (ours, theirs) in pairs.items()},
+        )
+
     def figures(self) -> dict[str, Any]:
         """Counts and shares, as they are stored."""
         categories = {name: list(counts) for name, counts in self.by_category.items()}

@@ -1,7 +1,9 @@
 """The masks of a data set in one Parquet file: made once, hashed, and read by every training run, whatever its seed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -65,22 +67,42 @@ class MaskTable:
         )
 
     @classmethod
-    def from_parquet(cls, content: bytes) -> Self:
-        """Read what ``to_parquet`` wrote.
+    def read(cls, path: Path, wanted: Collection[str] = ()) -> Self:
+        """Read a file of ``mask_writer``, part by part; of the masks those that are wanted.
 
         Raises:
-            MaskingUnfit: it is another kind of table.
+            MaskingUnfit: it is another kind of table, or has no masking of that name.
         """
-        table = pq.read_table(pa.BufferReader(content)).combine_chunks()
-        metadata = table.schema.metadata or {}
-        if not table.schema.equals(TRAINED_MASKS) or _NAMES not in metadata:
-            raise MaskingUnfit("not a table of masks for training: `privasis train masked` writes one")
-        names = metadata[_NAMES].decode().splitlines()
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            metadata = schema.metadata or {}
+            if not schema.equals(TRAINED_MASKS) or _NAMES not in metadata:
+                raise MaskingUnfit(f"{path}: not a table of masks for training: `privasis train masked` writes one")
+            names = metadata[_NAMES].decode().splitlines()
+            if strange := [name for name in wanted if name not in names]:
+                raise MaskingUnfit(f"no masking {strange[0]} in the file, only {', '.join(names)}")
+            sha256 = metadata[_TOKENIZER].decode()
+            parts = [
+                cls._part(file.read_row_group(number), names, wanted, sha256) for number in range(file.num_row_groups)
+            ]
+        nothing = np.empty(0, dtype=np.bool_)
+        return cls(
+            [id_ for part in parts for id_ in part.ids],
+            np.concatenate([np.empty(0, dtype=np.int64), *(part.tokens for part in parts)]),
+            offsets_of(np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(part.row_offsets) for part in parts)])),
+            np.concatenate([nothing, *(part.supervised for part in parts)]),
+            np.concatenate([nothing, *(part.is_chat for part in parts)]),
+            {name: np.concatenate([nothing, *(part.masks[name] for part in parts)]) for name in wanted},
+            sha256,
+        )
+
+    @classmethod
+    def _part(cls, table: pa.Table, names: Sequence[str], wanted: Collection[str], tokenizer_sha256: str) -> Self:
         tokens, offsets = _lists(table["token_ids"])
         of_all, _ = _lists(table["masks"])
         masks = {}
-        for place, name in enumerate(names):
-            flags, _ = _lists(of_all.take(pa.array(np.arange(place, len(of_all), len(names)))))
+        for name in wanted:
+            flags, _ = _lists(of_all.take(pa.array(np.arange(names.index(name), len(of_all), len(names)))))
             masks[name] = _flags(flags)
         return cls(
             table["document_id"].to_pylist(),
@@ -89,11 +111,11 @@ class MaskTable:
             _flags(_lists(table["supervised"])[0]),
             _flags(table["chat"]),
             masks,
-            metadata[_TOKENIZER].decode(),
+            tokenizer_sha256,
         )
 
-    def to_parquet(self, groups: Iterable[str | None], scores_sha256: str) -> bytes:
-        """Return the bytes of the file: the same masks, the same bytes."""
+    def rows(self, groups: Iterable[str | None]) -> pa.Table:
+        """Return the rows of a part of the file."""
         offsets = pa.array(self.row_offsets, type=pa.int32())
         rows = self.row_offsets.size - 1
         # Document by document, and in each masking by masking.
@@ -117,10 +139,7 @@ class MaskTable:
             pa.array(self.is_chat),
             pa.ListArray.from_arrays(outer, flags),
         ]
-        about = {_NAMES: "\n".join(self.masks), _SCORES: scores_sha256, _TOKENIZER: self.tokenizer_sha256}
-        sink = pa.BufferOutputStream()
-        pq.write_table(pa.Table.from_arrays(columns, schema=TRAINED_MASKS.with_metadata(about)), sink)
-        return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+        return pa.Table.from_arrays(columns, schema=TRAINED_MASKS)
 
     def mask(self, name: str) -> Bool:
         """Return the tokens that a masking selects, shape (N,).
@@ -131,6 +150,24 @@ class MaskTable:
         if name not in self.masks:
             raise MaskingUnfit(f"no masking {name} in the file, only {', '.join(self.masks)}")
         return self.masks[name]
+
+
+@contextmanager
+def mask_writer(
+    path: Path, names: Iterable[str], scores_sha256: str, tokenizer_sha256: str
+) -> Iterator[Callable[[pa.Table], None]]:
+    """Write a file part by part: the same rows in the same parts, the same bytes.
+
+    Args:
+        path: of the file.
+        names: of all maskings, in the order of each row's masks.
+        scores_sha256: of the scores that they are made of.
+        tokenizer_sha256: of the tokenizer that the model must have.
+    """
+    about = {_NAMES: "\n".join(names), _SCORES: scores_sha256, _TOKENIZER: tokenizer_sha256}
+    schema = TRAINED_MASKS.with_metadata(about)
+    with pq.ParquetWriter(path, schema) as writer:
+        yield lambda rows: writer.write_table(rows.replace_schema_metadata(about))
 
 
 def _lists(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, I64]:

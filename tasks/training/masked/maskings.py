@@ -1,19 +1,20 @@
 """Which tokens a training run treats apart: Surprise Masking by a frozen policy, and what it is compared with."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from tasks.surprise.baselines.fixed import Oracle, Random
+from tasks.surprise.baselines.fixed import Oracle, Random, supervised_draws
 from tasks.surprise.baselines.goldfish import GoldfishPaper, GoldfishReference
 from tasks.surprise.baselines.loss import SelectiveTokenMasking
 from tasks.surprise.baselines.methods import Material, Method, is_masked
 from tasks.surprise.masking.selection import select
 from tasks.surprise.policy import Policy, Unprompted
 from tasks.surprise.project import touched
-from tasks.surprise.rows import Bool
+from tasks.surprise.rows import I64, Bool
 from tasks.training.masked.ground import Ground, runs
 
 UNMASKED = "unmasked"
@@ -89,8 +90,48 @@ def stm(perplexity: float = 2.5) -> ByMethod:
     return ByMethod("stm", SelectiveTokenMasking(perplexity), "reference")
 
 
+def settled(maskings: Sequence[Masking], grounds: Iterable[Ground]) -> list[Masking]:
+    """Match every masking by chance over a whole corpus; after that each part of it is masked by itself.
+
+    Of each supervised token eight bytes are held, of the grounds one at a time.
+
+    Args:
+        maskings: with different names.
+        grounds: all parts of the corpus; not looked at where nothing is to be matched.
+
+    Raises:
+        MaskingUnfit: a name comes twice, or is to be matched before it is known.
+        PolicyMismatch, ScoresUnfit, ValueError: see ``masks``.
+    """
+    likes: dict[str, Masking] = {}  # by name, what decides how many tokens are selected
+    for masking in maskings:
+        if masking.name in likes:
+            raise MaskingUnfit(f"masking {masking.name}: given twice: names tell them apart")
+        if isinstance(masking, RandomLike) and masking.like not in likes:
+            raise MaskingUnfit(
+                f"{masking.name}: no masking {masking.like} before it, only {', '.join(likes) or 'none'}"
+            )
+        likes[masking.name] = likes[masking.like] if isinstance(masking, RandomLike) else masking
+    chances = [each for each in maskings if isinstance(each, RandomLike)]
+    if not chances:
+        return list(maskings)
+    budgets: Counter[str] = Counter()
+    drawn: dict[int, list[I64]] = {each.seed: [] for each in chances}
+    for ground in grounds:
+        for like in {likes[each.name].name: likes[each.name] for each in chances}.values():
+            budgets[like.name] += int(np.count_nonzero(_mask(like, ground)))
+        for seed, parts in drawn.items():
+            parts.append(supervised_draws(seed, ground.material))
+    return [
+        ByMethod(each.name, Random.cut(each.seed, budgets[likes[each.name].name], drawn[each.seed]), "trained")
+        if isinstance(each, RandomLike)
+        else each
+        for each in maskings
+    ]
+
+
 def masks(maskings: Sequence[Masking], ground: Ground) -> dict[str, Bool]:
-    """Select tokens by each masking, in their order.
+    """Select tokens by each masking, in their order; what is matched to another is matched on this ground alone.
 
     Args:
         maskings: with different names.
@@ -104,15 +145,14 @@ def masks(maskings: Sequence[Masking], ground: Ground) -> dict[str, Bool]:
         PolicyMismatch, ScoresUnfit: the scores are not those that a policy was calibrated for.
         ValueError: the documents lack what a method looks at.
     """
-    found: dict[str, Bool] = {}
-    for masking in maskings:
-        if masking.name in found:
-            raise MaskingUnfit(f"masking {masking.name}: given twice: names tell them apart")
-        found[masking.name] = _mask(masking, ground, found) & ground.supervised
-    return found
+    return {masking.name: _mask(masking, ground) for masking in settled(maskings, [ground])}
 
 
-def _mask(masking: Masking, ground: Ground, before: dict[str, Bool]) -> Bool:
+def _mask(masking: Masking, ground: Ground) -> Bool:
+    return _anywhere(masking, ground) & ground.supervised
+
+
+def _anywhere(masking: Masking, ground: Ground) -> Bool:
     match masking:
         case Unmasked():
             return np.zeros(ground.tokens.size, dtype=np.bool_)
@@ -122,11 +162,8 @@ def _mask(masking: Masking, ground: Ground, before: dict[str, Bool]) -> Bool:
             return is_masked(method.levels(ground.material).on_tokens(ground.tokens))
         case ByMethod(method=method):
             return _through_characters(method, ground)
-        case RandomLike(like=like, seed=seed, name=name):
-            if like not in before:
-                raise MaskingUnfit(f"{name}: no masking {like} before it, only {', '.join(before) or 'none'}")
-            matched = Random.matched(seed, int(before[like].sum()), [ground.material])
-            return is_masked(matched.levels(ground.material).on_tokens(ground.tokens))
+        case RandomLike(name=name):
+            raise MaskingUnfit(f"{name}: not matched yet: `settled` does it over the whole corpus")
 
 
 def _through_characters(method: Method, ground: Ground) -> Bool:

@@ -1,7 +1,7 @@
 """The edge of masked training: masks are made once and written down, then each run reads them.
 
     tokenizer = train_tokenizer(without_labels(scored.documents), 4096)  # or any fast one
-    write_masks(scored, tokenizer, maskings, folder)                     # once: shared by all that follows
+    write_masks(lambda: [scored], tokenizer, maskings, folder)           # once: shared by all that follows
     for masking, action, seed in grid:
         trained = train_here(MaskedRun(masks=folder, masking=masking, action=action, seed=seed, ...))
 
@@ -9,12 +9,14 @@
 ``train_model`` of ``tasks.training.steps`` do the same in processes of their own, with DeepSpeed too.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoConfig, PreTrainedTokenizerBase
@@ -23,17 +25,18 @@ from infra.engines.causal_lm import CausalLmConfig, identify, load_tokenizer
 from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.models import KNOWN_MODELS
 from infra.shards import files
+from infra.shards.spec import spec_hash
 from tasks.surprise.documents import Chat
 from tasks.surprise.scored import ScoredSet
 from tasks.surprise.scoring.tokenizer import TextTokenizer
 from tasks.training import job
 from tasks.training.masked.config import FromScratch, MaskedRun
-from tasks.training.masked.coverage import coverage
+from tasks.training.masked.coverage import Coverage, coverage
 from tasks.training.masked.ground import Ground
 from tasks.training.masked.job import MaskedJob, read_masked_job
 from tasks.training.masked.layout import Ends, rows_of
-from tasks.training.masked.mask_file import MaskTable
-from tasks.training.masked.maskings import Masking, MaskingUnfit, masks
+from tasks.training.masked.mask_file import MaskTable, mask_writer
+from tasks.training.masked.maskings import ByPolicy, Masking, MaskingUnfit, masks, settled
 from tasks.training.masked.models import from_scratch
 from tasks.training.masked.rows import encoded
 from tasks.training.masked.train import train_with_torch
@@ -58,7 +61,7 @@ class Trained:
 
 
 def write_masks(
-    scored: ScoredSet,
+    pieces: Callable[[], Iterable[ScoredSet]],
     tokenizer: PreTrainedTokenizerBase,
     maskings: Sequence[Masking],
     folder: Path,
@@ -66,38 +69,65 @@ def write_masks(
 ) -> dict[str, Any]:
     """Make the masks of all maskings, and write them, their coverage and the tokenizer into ``folder``.
 
-    Nothing in it depends on an action or a training seed. The same call writes the same bytes.
+    Nothing in it depends on an action or a training seed. The same call writes the same bytes. One piece is in memory
+    at a time, and eight bytes of each token where there is a masking by chance.
 
     Args:
-        scored: documents with reference scores, labels and groups; all groups whole.
+        pieces: begins to read documents with reference scores, labels and groups, in pieces that cut no group in two;
+            called again where a masking is matched to another, which takes all documents to be known.
         tokenizer: a fast one, of the model that is to be trained.
         maskings: with different names; one that is matched to another comes after it.
         folder: for ``masks.parquet``, ``coverage.json`` and ``tokenizer/``.
         chats: see ``Ground.of``.
 
     Returns:
-        What is in ``coverage.json``: the file's SHA-256, hashes of scores and tokenizer, and by masking its coverage of
-        targets and its collateral.
+        What is in ``coverage.json``: the file's SHA-256, hashes of scores, tokenizer and policies, and by masking its
+        coverage of targets and its collateral.
 
     Raises:
         MaskingUnfit, PolicyMismatch, ScoresUnfit, ValueError: see ``tasks.training.masked.maskings.masks``.
         NoChatTemplate, ChatUnfit, GroundUnfit: see ``Ground.of``.
     """
-    ground = Ground.of(scored, tokenizer, chats)
-    made = masks(maskings, ground)
-    content = MaskTable.of(ground, made).to_parquet(scored.table["group"].to_pylist(), scored.sha256)
-    figures = {
-        "masks_sha256": files.sha256(content),
-        "scores_sha256": scored.sha256,
-        "tokenizer_sha256": ground.tokenizer_sha256,
-        "reference": scored.reference.model_dump(mode="json"),
-        "maskings": {name: coverage(mask, ground).figures() for name, mask in made.items()},
-    }
+    first = next(iter(pieces()), None)
+    if first is None:
+        raise MaskingUnfit("no document is scored: there is nothing to mask")
+    scores_sha256, reference = first.sha256, first.reference
+    del first
+    fixed = settled(maskings, (Ground.of(piece, tokenizer, chats) for piece in pieces()))
+    tokenizer_sha256 = tokenizer_hash(tokenizer)
+    covered: dict[str, Coverage] = {}
     folder.mkdir(parents=True, exist_ok=True)
+    written = folder / f".{MASKS}.tmp"
+    with mask_writer(written, [each.name for each in fixed], scores_sha256, tokenizer_sha256) as write:
+        for piece in pieces():
+            ground = Ground.of(piece, tokenizer, chats)
+            made = masks(fixed, ground)
+            write(MaskTable.of(ground, made).rows(piece.table["group"].to_pylist()))
+            for name, mask in made.items():
+                here = coverage(mask, ground)
+                covered[name] = covered[name] + here if name in covered else here
+    figures = {
+        "masks_sha256": _file_sha256(written),
+        "scores_sha256": scores_sha256,
+        "tokenizer_sha256": tokenizer_sha256,
+        "reference": reference.model_dump(mode="json"),
+        "policies": {each.name: spec_hash(each.policy) for each in fixed if isinstance(each, ByPolicy)},
+        "maskings": {name: counts.figures() for name, counts in covered.items()},
+    }
     tokenizer.save_pretrained(folder / TOKENIZER)
-    files.put(folder / MASKS, content)
+    written.replace(folder / MASKS)
     files.put(folder / COVERAGE, to_json(figures))
     return figures
+
+
+def tokenizer_hash(tokenizer: PreTrainedTokenizerBase) -> str:
+    """Return the hash by which masks and models tell whether a tokenizer is theirs."""
+    return TextTokenizer(tokenizer.backend_tokenizer, bos_id=None).sha256
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_coverage(folder: Path) -> dict[str, Any]:
@@ -143,10 +173,9 @@ def prepare_job(run: MaskedRun) -> MaskedJob:
     """
     _check_engine(run)
     told = read_coverage(run.masks)
-    content = (run.masks / MASKS).read_bytes()
-    if files.sha256(content) != told["masks_sha256"]:
+    if _file_sha256(run.masks / MASKS) != told["masks_sha256"]:
         raise MaskingUnfit(f"{run.masks / MASKS}: not the file that {COVERAGE} tells of: make the masks again")
-    table = MaskTable.from_parquet(content)
+    table = MaskTable.read(run.masks / MASKS, [run.masking])
     tokenizer = load_tokenizer(str(run.masks / TOKENIZER))
     source, name = _start(run, tokenizer)
     _check_tokenizer(run, source, table)
@@ -197,10 +226,10 @@ def row_count(folder: Path, length: int, *, pack: bool = True) -> int:
         MaskingUnfit: there are no masks in ``folder``.
     """
     read_coverage(folder)
-    table = MaskTable.from_parquet((folder / MASKS).read_bytes())
+    table = MaskTable.read(folder / MASKS)
     tokenizer = load_tokenizer(str(folder / TOKENIZER))
     ends = Ends(tokenizer.bos_token_id, tokenizer.eos_token_id)
-    nothing = next(iter(table.masks.values())) & False
+    nothing = np.zeros(table.tokens.size, dtype=np.bool_)
     return len(rows_of(table, nothing, "loss", ends, length, pack=pack))
 
 
@@ -234,8 +263,7 @@ def _check_engine(run: MaskedRun) -> None:
 
 
 def _check_tokenizer(run: MaskedRun, source: str, table: MaskTable) -> None:
-    theirs = TextTokenizer(load_tokenizer(source).backend_tokenizer, bos_id=None)
-    if theirs.sha256 != table.tokenizer_sha256:
+    if tokenizer_hash(load_tokenizer(source)) != table.tokenizer_sha256:
         raise MaskingUnfit(
             f"{run.masks}: masks of another tokenizer than the model's ({source}): make them with its own"
         )

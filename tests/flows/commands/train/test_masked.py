@@ -65,6 +65,22 @@ def test_masks_are_made_by_all_methods_at_the_first_call_with_their_coverage(dat
     assert told["random:SM95"]["masked"] == told["SM95"]["masked"] > 0
 
 
+def test_masks_of_another_policy_or_tokenizer_than_what_is_named_now_are_refused(data: Path) -> None:
+    file, chosen = data.parent / "SM95.json", ("--masking", "none")
+    refused(data, *chosen, "--tokenizer", "300", "--policy", str(file))
+    other = data.parent / "SM50.json"
+    other.write_text(policy(4.0).to_json())
+    assert "made without a policy SM50" in refused(data, *chosen, "--policy", str(other))
+    assert "of another tokenizer than --tokenizer 280" in refused(data, *chosen, "--tokenizer", "280")
+    assert "none: no such masking" in refused(data, *chosen, "--tokenizer", "300", "--policy", str(file))
+    file.write_text(policy(4.0).to_json())
+    assert "made by another policy SM95 than this file is now" in refused(data, *chosen, "--policy", str(file))
+    again = data.parent / "again" / "SM95.json"
+    again.parent.mkdir()
+    again.write_text(policy().to_json())
+    assert "two of that name" in refused(data, *chosen, "--policy", str(file), "--policy", str(again))
+
+
 def test_masks_of_other_scores_are_refused(data: Path) -> None:
     refused(data, "--tokenizer", "300", "--masking", "none")
     write_scores(data.parent / "others", scored(3).table.to_pylist())

@@ -69,7 +69,7 @@ def train(folder: Path, log: Path, stop_after: int | None = None) -> None:
 
 def test_two_processes_that_were_stopped_and_went_on_have_the_losses_of_plain_torch(tmp_path: Path) -> None:
     data = scored(12)
-    write_masks(data, train_tokenizer(data.texts, 280), [Unmasked(), oracle()], tmp_path / "masks")
+    write_masks(lambda: [data], train_tokenizer(data.texts, 280), [Unmasked(), oracle()], tmp_path / "masks")
     steps = 30
     one = run_of(tmp_path / "masks", tmp_path / "torch", action="both", settings=settings(steps, micro=2))
     two = run_of(

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from tasks.surprise.rules import GlobalRule
 from tasks.surprise.scored import ScoredSet
 from tasks.training.masked.coverage import coverage
 from tasks.training.masked.ground import Ground, runs
-from tasks.training.masked.mask_file import MaskTable
+from tasks.training.masked.mask_file import MaskTable, mask_writer
 from tasks.training.masked.maskings import (
     ByPolicy,
     MaskingUnfit,
@@ -145,13 +147,15 @@ def test_coverage_counts_targets_others_and_documents() -> None:
     assert found.targets == int(made["oracle"].sum())
 
 
-def test_a_table_of_masks_survives_its_file() -> None:
+def test_a_table_of_masks_survives_its_file(tmp_path: Path) -> None:
     here = ground()
     made = masks([Unmasked(), oracle(), goldfish(2)], here)
     table = MaskTable.of(here, made)
-    content = table.to_parquet(["one"] * 6, "c" * 64)
-    assert content == table.to_parquet(["one"] * 6, "c" * 64)
-    read = MaskTable.from_parquet(content)
+    for name in ("masks", "again"):
+        with mask_writer(tmp_path / name, made, "c" * 64, here.tokenizer_sha256) as write:
+            write(table.rows(["one"] * 6))
+    assert (tmp_path / "masks").read_bytes() == (tmp_path / "again").read_bytes()
+    read = MaskTable.read(tmp_path / "masks", list(made))
     assert read.ids == table.ids
     assert read.tokenizer_sha256 == table.tokenizer_sha256
     for name in ("tokens", "row_offsets", "supervised", "is_chat"):
@@ -160,7 +164,7 @@ def test_a_table_of_masks_survives_its_file() -> None:
         name: mask.tolist() for name, mask in made.items()
     }
     with pytest.raises(MaskingUnfit, match="no masking SM in the file, only unmasked, oracle"):
-        read.mask("SM")
+        MaskTable.read(tmp_path / "masks", ["SM"])
 
 
 def test_runs_end_at_the_border_of_a_text() -> None:

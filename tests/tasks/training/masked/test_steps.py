@@ -12,13 +12,14 @@ from tasks.training.job import LoraConfig
 from tasks.training.masked import steps
 from tasks.training.masked.config import FromScratch, MaskedRun, Pretrained
 from tasks.training.masked.learner import TorchLearner
-from tasks.training.masked.maskings import MaskingUnfit, Unmasked, goldfish, oracle
+from tasks.training.masked.mask_file import MaskTable
+from tasks.training.masked.maskings import ByPolicy, MaskingUnfit, RandomLike, Unmasked, goldfish, oracle
 from tasks.training.masked.rows import RowFile
 from tasks.training.masked.tokenizer import train_tokenizer
 from tasks.training.steps import OutputTaken, steps_behind
 from tasks.training.stopped import TrainingStopped
 from tests.tasks.training.masked.small import settings
-from tests.tasks.training.masked.test_maskings import scored
+from tests.tasks.training.masked.test_maskings import policy, scored
 
 SMALL = FromScratch(layers=2, width=32, heads=2)
 
@@ -27,7 +28,7 @@ SMALL = FromScratch(layers=2, width=32, heads=2)
 def masks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("masks")
     data = scored(12)
-    steps.write_masks(data, train_tokenizer(data.texts, 280), [Unmasked(), oracle(), goldfish(2)], folder)
+    steps.write_masks(lambda: [data], train_tokenizer(data.texts, 280), [Unmasked(), oracle(), goldfish(2)], folder)
     return folder
 
 
@@ -59,9 +60,37 @@ def test_masks_are_made_once_with_their_coverage(masks: Path) -> None:
     assert 0 < told["maskings"]["goldfish:2"]["collateral"] < 1
     before = (masks / steps.MASKS).read_bytes()
     data = scored(12)
-    again = steps.write_masks(data, train_tokenizer(data.texts, 280), [Unmasked(), oracle(), goldfish(2)], masks)
+    again = steps.write_masks(
+        lambda: [data], train_tokenizer(data.texts, 280), [Unmasked(), oracle(), goldfish(2)], masks
+    )
     assert again == told
     assert (masks / steps.MASKS).read_bytes() == before
+
+
+def test_masks_of_pieces_are_those_of_the_whole_matched_over_all_of_it(tmp_path: Path) -> None:
+    data = scored(12)
+    tokenizer = train_tokenizer(data.texts, 280)
+    maskings = [
+        Unmasked(),
+        oracle(),
+        ByPolicy("SM", policy()),
+        RandomLike("random:SM", "SM"),
+        RandomLike("again", "random:SM", seed=2),
+        goldfish(2),
+    ]
+    names = [each.name for each in maskings]
+    whole = steps.write_masks(lambda: [data], tokenizer, maskings, tmp_path / "whole")
+    pieces = [data.take(range(5)), data.take(range(5, 6)), data.take(range(6, 12))]
+    parts = steps.write_masks(lambda: iter(pieces), tokenizer, maskings, tmp_path / "parts")
+    assert parts["maskings"] == whole["maskings"]
+    assert parts["maskings"]["random:SM"]["masked"] == parts["maskings"]["SM"]["masked"] > 0
+    one, several = (MaskTable.read(tmp_path / name / steps.MASKS, names) for name in ("whole", "parts"))
+    assert several.ids == one.ids
+    assert several.row_offsets.tolist() == one.row_offsets.tolist()
+    assert several.tokens.tolist() == one.tokens.tolist()
+    for name in names:
+        assert several.masks[name].tolist() == one.masks[name].tolist(), name
+    assert not list((tmp_path / "parts").glob(".*"))
 
 
 def test_all_seeds_and_actions_read_the_same_masks(masks: Path, tmp_path: Path) -> None:
@@ -175,7 +204,7 @@ def test_adapters_are_trained_and_merged(masks: Path, tmp_path: Path) -> None:
 
 def test_masks_of_another_tokenizer_or_changed_ones_are_refused(masks: Path, tmp_path: Path) -> None:
     data = scored(3)
-    steps.write_masks(data, train_tokenizer(data.texts, 270), [Unmasked()], tmp_path / "other")
+    steps.write_masks(lambda: [data], train_tokenizer(data.texts, 270), [Unmasked()], tmp_path / "other")
     first = steps.train_here(run_of(masks, tmp_path / "first", settings=settings(steps=1)))
     run = run_of(tmp_path / "other", tmp_path / "run", masking="unmasked", start=Pretrained(name=str(first.model)))
     with pytest.raises(MaskingUnfit, match="masks of another tokenizer"):
