@@ -5,7 +5,9 @@ between the commit and the end of its task, for instance) carries the same id, b
 """
 
 from collections.abc import Mapping
-from uuid import NAMESPACE_URL, uuid5
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from prefect.events import emit_event
 
@@ -19,40 +21,79 @@ SHARD_QUARANTINED = "shard.quarantined"
 BUDGET_REACHED = "run.budget_reached"
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event, as it goes to Prefect.
+
+    Attributes:
+        id: the same whenever the same is told again; None for a new one each time.
+    """
+
+    event: str
+    resource: dict[str, str]
+    related: list[dict[str, str]]
+    payload: dict[str, object]
+    occurred: datetime | None = None
+    id: UUID | None = None
+
+    def emit(self) -> None:
+        """Hand it to the thread that sends events; nobody waits for it."""
+        emit_event(
+            self.event,
+            self.resource,
+            occurred=self.occurred,
+            related=self.related,
+            payload=self.payload,
+            id=self.id,
+        )
+
+
 def shard_committed(store: StageStore, shard: ShardRange) -> None:
     """Tell that ``shard`` was committed, and that rows of it are in quarantine where some are.
 
     Raises:
         KeyError: it is not committed.
     """
-    record = store.manifest.record(shard)
-    _emit(SHARD_COMMITTED, store.layout, record, _figures(record))
-    if quarantined := _count(record, "quarantined"):
-        reasons: dict[str, object] = dict(record.summary.reasons)
-        _emit(SHARD_QUARANTINED, store.layout, record, {"quarantined": quarantined, "reasons": reasons})
+    for told in of_commit(store.layout, store.manifest.record(shard)):
+        told.emit()
 
 
 def budget_reached(layout: Layout, limit_usd: float, spent_usd: float) -> None:
     """Tell that a run begins nothing new, because its stage has cost what it may."""
-    emit_event(
+    of_budget(layout, limit_usd, spent_usd).emit()
+
+
+def of_commit(layout: Layout, record: ShardRecord) -> list[Told]:
+    """Return what there is to tell of a commit."""
+    events = [_of(SHARD_COMMITTED, layout, record, _figures(record))]
+    if quarantined := _count(record, "quarantined"):
+        reasons: dict[str, object] = dict(record.summary.reasons)
+        events.append(_of(SHARD_QUARANTINED, layout, record, {"quarantined": quarantined, "reasons": reasons}))
+    return events
+
+
+def of_budget(layout: Layout, limit_usd: float, spent_usd: float) -> Told:
+    """Return what there is to tell of a budget that is spent."""
+    stage = layout.manifest.name
+    return Told(
         BUDGET_REACHED,
-        _resource(layout, f"privasis.stage.{_dataset(layout)}.{layout.manifest.name}", f"{layout.manifest.name}"),
-        related=_related(layout),
-        payload={"limit_usd": limit_usd, "spent_usd": spent_usd},
+        _resource(layout, f"privasis.stage.{_dataset(layout)}.{stage}", stage),
+        _related(layout),
+        {"limit_usd": limit_usd, "spent_usd": spent_usd},
     )
 
 
-def _emit(event: str, layout: Layout, record: ShardRecord, payload: Mapping[str, object]) -> None:
+def _of(event: str, layout: Layout, record: ShardRecord, payload: Mapping[str, object]) -> Told:
     name = f"{_dataset(layout)}.{record.stage}.{record.shard.name}"
-    # A shard that is made again has a higher token, so each commit has an id of its own.
+    # A shard that is made again is committed under a higher token, so each commit has an id of its own.
     key = f"{event} {layout.manifest} {record.shard.name} {record.fencing_token} {record.created_at.isoformat()}"
-    emit_event(
+    return Told(
         event,
         _resource(layout, f"privasis.shard.{name}", f"{record.stage} {record.shard.name}"),
-        occurred=record.created_at,
-        related=_related(layout),
-        payload={"shard": record.shard.name, "stage": record.stage, **payload},
-        id=uuid5(NAMESPACE_URL, key),
+        _related(layout),
+        {"shard": record.shard.name, "stage": record.stage, **payload},
+        record.created_at,
+        uuid5(NAMESPACE_URL, key),
     )
 
 
