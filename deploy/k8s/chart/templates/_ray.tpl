@@ -5,6 +5,7 @@ image: {{ include "privasis.image" $image }}
 imagePullPolicy: {{ $root.Values.images.pullPolicy }}
 env:
   - { name: HOME, value: /tmp }
+  - { name: PRIVASIS_ROOT, value: {{ $root.Values.data.root | quote }} }
   - { name: RAY_AUTH_MODE, value: token }
   - name: RAY_AUTH_TOKEN
     valueFrom: {{ include "privasis.secret" (list $root "ray-token") }}
