@@ -1,5 +1,7 @@
-// What only the data browser does: groups that light up their marks, an index that grows, a list narrowed by name.
+// What only the data browser does: the tab at hand in sight, groups that light up their marks, an index that grows, a list narrowed by name.
 "use strict";
+
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
 for (const item of document.querySelectorAll("[data-lights]")) {
   const marks = [...document.querySelectorAll(".marks mark[data-group]")];
