@@ -82,7 +82,7 @@ def register(api: PrefectApi, pool: str, defaults: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "prefect.yaml"
         file.write_text(yaml.safe_dump(on_pool(yaml.safe_load(DEPLOYMENTS.read_text(encoding="utf-8")), pool)))
-        deploy(file, PROJECT, dict(os.environ), Path(folder) / "deploy.log")
+        deploy(file, PROJECT, dict(os.environ), Path(tempfile.gettempdir()) / "privasis-deploy.log")
 
 
 def _wait_for(api: PrefectApi) -> None:
