@@ -18,7 +18,7 @@ from infra.stack.state import StackState, read_state
 from infra.stack.supervisor import StackFailed
 
 DOWN_WITHIN_S = 90.0  # runs 25 s, the worker 10, Ray and the server 15 each; as a rule ten seconds in all
-_UP_WITHIN_S = 900.0
+_UP_WITHIN_S = 1800.0
 FAILED = "failed: "  # begins the line of the supervisor's log that says why it ended
 
 

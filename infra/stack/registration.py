@@ -9,7 +9,7 @@ from infra.stack.config import StackConfig
 from infra.stack.pools import make_pools
 from infra.stack.prefect_api import ApiAway, ApiRefused, PrefectApi
 
-_DEPLOY_WITHIN_S = 300
+_DEPLOY_WITHIN_S = 900  # some twenty flows are imported
 
 
 class RegistrationFailed(Exception):
