@@ -1,10 +1,10 @@
 """Starts, watches and stops several processes that compute together, through torch's launcher."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,23 +69,26 @@ def launch_group(
         module: name of the module.
         arguments: for its ``main``; anyone on the machine can read them.
         processes: how many.
-        log: file for what they print; written anew.
+        log: file for what they print, of this group alone; written anew.
         environment: variables of theirs beside our own.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="privasis-") as scratch:  # the launcher leaves its own behind when stopped
-        launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={processes}", f"--log-dir={scratch}"]
-        with log.open("wb") as sink:
-            child = subprocess.Popen(
-                [sys.executable, "-m", *launcher, "-m", "infra.engines.distributed_child", module, *arguments],
-                stdin=subprocess.PIPE,
-                stdout=sink,
-                stderr=sink,
-                env={**os.environ, **environment},
-                start_new_session=True,
-            )
-        group = ProcessGroup(module, child, log)
-        try:
-            yield group
-        finally:
-            group.stop()
+    scratch = log.parent / f".{log.stem}-launcher"  # beside the log: what kill -9 leaves behind goes with the next call
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={processes}", f"--log-dir={scratch}"]
+    with log.open("wb") as sink:
+        child = subprocess.Popen(
+            [sys.executable, "-m", *launcher, "-m", "infra.engines.distributed_child", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=sink,
+            stderr=sink,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    group = ProcessGroup(module, child, log)
+    try:
+        yield group
+    finally:
+        group.stop()
+        shutil.rmtree(scratch)

@@ -1,6 +1,7 @@
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -36,6 +37,7 @@ def test_a_group_that_has_done_its_work_is_done(tmp_path: Path) -> None:
         assert group.is_done(240)
     log = (tmp_path / "log.txt").read_text()
     assert {"member 0 of 2, green", "member 1 of 2, green"} <= set(log.splitlines())
+    assert not [path.name for path in tmp_path.iterdir() if path.is_dir()]
 
 
 def test_where_one_fails_the_others_are_ended_and_the_log_is_told(tmp_path: Path) -> None:
@@ -56,6 +58,8 @@ def test_a_group_ends_with_its_context(tmp_path: Path) -> None:
 
 
 def _hold(folder: Path) -> None:
+    tempfile.tempdir = str(folder / "temporary")
+    (folder / "temporary").mkdir()
     with launched("stay", folder):
         time.sleep(300)
 
@@ -70,3 +74,4 @@ def test_a_group_ends_with_whoever_started_it_even_by_kill_9(tmp_path: Path) -> 
         os.kill(starter.pid, signal.SIGKILL)
         starter.join()
     assert all(_ends(pid) for pid in members)
+    assert not any((tmp_path / "temporary").glob("privasis-*"))  # nothing stays where nobody looks
