@@ -29,7 +29,7 @@ from flows.deployed.parameters import (
     Settings,
     Workers,
 )
-from flows.deployed.running import carry_out
+from flows.deployed.running import carry_out, in_order
 from flows.evaluation_report import write_report
 from tasks.evaluation.steps import evaluate_shard
 from tasks.report.formats import percent
@@ -128,11 +128,16 @@ def study_chunk_size(
     root: Root = "",
     run_file: RunFile = "",
     settings: Settings = [],  # noqa: B006 - Prefect reads it as the form's default, nobody writes to it
-) -> None:
+) -> State[Any] | None:
     """Sanitize and judge at several chunk sizes, as `privasis study chunk-size` does."""
     with flags_of(
         run_file, settings, dataset=dataset, root=root, workers=workers, in_flight=in_flight, budget=budget_usd
     ) as flags:
         run = run_of(flags)
-        chunk_size_command.run(flags, sizes, sanitized_by or None, evaluator or None, as_json=False)
+        stopped = in_order(
+            lambda: chunk_size_command.run(flags, sizes, sanitized_by or None, evaluator or None, as_json=False)
+        )
+    if stopped is not None:
+        return stopped
     tell_made(f"{run.dataset}: chunk sizes", {}, {"page": (run.root / run.dataset / "chunk-sizes.html").resolve()})
+    return None

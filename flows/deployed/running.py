@@ -9,18 +9,29 @@ from prefect.states import Cancelled, Crashed
 
 from flows.artifacts.run import is_being_cancelled
 from flows.budget import BudgetSpent
-from flows.commands.errors import EXPECTED, RunFailed
+from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.failures import Failures
 from infra.ray.worker import JobStopped
 
 R = TypeVar("R")
 
 
-def carry_out(work: Callable[[], R], shard_task: Task[..., Any], shards: int) -> R | State[Any]:
-    """Do the work of a stage, and return what it returns, or the state that the run ends in when it was stopped.
+def in_order(work: Callable[[], R]) -> R | State[Any]:
+    """Do work that runs flows of ours, and return what it returns, or that the run was cancelled.
 
-    A stage that runs on workers takes the signal that ends a process for itself, to drain in order: Prefect, which
+    Stages that run on workers take the signal that ends a process for themselves, to drain in order: Prefect, which
     knows of its own handler only, has to be told how the run ended.
+    """
+    try:
+        return work()
+    except EXPECTED:
+        if is_being_cancelled():
+            return Cancelled(message="Stopped in order: what is finished is kept, a new run goes on from there.")
+        raise
+
+
+def carry_out(work: Callable[[], R], shard_task: Task[..., Any], shards: int) -> R | State[Any]:
+    """Do the work of one stage, and return what it returns, or the state that the run ends in when it was stopped.
 
     Args:
         work: calls the stage.
@@ -34,12 +45,10 @@ def carry_out(work: Callable[[], R], shard_task: Task[..., Any], shards: int) ->
     failures = Failures()
     shard_task.on_failure(failures.note)
     try:
-        return work()
+        return in_order(work)
     except BudgetSpent:
         raise
     except EXPECTED as error:
-        if is_being_cancelled():
-            return Cancelled(message="Stopped in order: what is finished is kept, a new run goes on from there.")
         told = failures.told(shards)
         if isinstance(error, JobStopped) and _only_stopped(failures):
             # Not the run's fault: as after a crash, whoever watches over the runs starts it again.
@@ -58,6 +67,4 @@ def expect_some(shards: int, what: str) -> None:
         RunFailed: so it is.
     """
     if not shards:
-        from flows.commands.errors import Code
-
         raise RunFailed(what, Code.USAGE)

@@ -75,7 +75,7 @@ def test_the_parameters_that_are_shipped_fit_the_forms(deployed: dict[str, Flow[
 
 def test_nothing_runs_by_itself_before_somebody_switches_it_on() -> None:
     schedules = [schedule for each in YAML["deployments"] for schedule in each.get("schedules", [])]
-    triggers = [trigger for each in YAML["deployments"] for trigger in each.get("triggers", [])]
+    triggers = _triggers()
     assert [schedule["slug"] for schedule in schedules] == ["nightly", "weekly"]
     assert len(triggers) == 2
     assert not any(schedule["active"] for schedule in schedules)
@@ -83,9 +83,7 @@ def test_nothing_runs_by_itself_before_somebody_switches_it_on() -> None:
 
 
 def test_record_shards_are_sanitized_in_batches_and_the_rest_when_none_follows() -> None:
-    by_count, by_silence = (
-        DeploymentTriggerAdapter.validate_python(each) for each in YAML["deployments"][2]["triggers"]
-    )
+    by_count, by_silence = (DeploymentTriggerAdapter.validate_python(each) for each in _triggers())
     for trigger in (by_count, by_silence):
         assert trigger.for_each == {"privasis.dataset", "privasis.root"}  # type: ignore[union-attr]
         assert trigger.parameters == {
@@ -155,6 +153,10 @@ def test_a_model_needs_an_engine_and_a_served_one_a_name() -> None:
         pass
     with flags_of("", engine="openai", model="gpt-4.1-mini") as flags:
         assert flags.model == ["openai:gpt-4.1-mini"]
+
+
+def _triggers() -> list[dict[str, Any]]:
+    return [trigger for each in YAML["deployments"] for trigger in each.get("triggers", [])]
 
 
 EVIL = "<img src=x onerror=alert(1)> [click](javascript:alert(1)) ![x](http://a/b) `code` **b** | cell\n# head\u202e"
