@@ -122,7 +122,8 @@ def stop(state: StackState, tell: Callable[[str], None]) -> None:
             _tell_new(lines, tell)
         end([supervisor], grace_s=0)
     end(leftovers(state), grace_s=5)
-    clear_temporary_folder(state.config)
+    if state.config.ray_address is None:
+        clear_temporary_folder(state.config)
     StackFolder(state.config.home).state.unlink(missing_ok=True)
 
 

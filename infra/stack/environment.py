@@ -22,6 +22,8 @@ SERVER = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
+    "PREFECT_SERVER_DATABASE_TIMEOUT": "60",  # SQLite has one writer at a time; on a busy machine 10 s are too few
+    "PREFECT_SERVER_DATABASE_CONNECTION_TIMEOUT": "30",
     # Everything that serves schedules, late runs, automations, events, cancelling and dead workers is on by default;
     # what is off, or too generous for one machine's database, is the cleaning up.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs,orphans",

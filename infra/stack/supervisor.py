@@ -17,6 +17,7 @@ from infra.stack.parts import SERVER, WORKER, api_of, parts_of
 from infra.stack.pools import LOCAL_POOL
 from infra.stack.prefect_api import ApiAway, ApiRefused
 from infra.stack.processes import adopt_orphans, end, orphans
+from infra.stack.ray_head import clear_temporary_folder
 from infra.stack.registration import RegistrationFailed, register
 from infra.stack.state import ProcessId, StackState
 from infra.stack.watched import Watched
@@ -208,6 +209,8 @@ class Supervisor:
             if watched.part.name == WORKER and self._watched[SERVER].is_ready:
                 self._unsettled = True
                 self._settle()
+        if self._config.ray_address is None:
+            clear_temporary_folder(self._config)
         if failed:
             self._phase = "failed"
             self._write()

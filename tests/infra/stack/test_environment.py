@@ -45,6 +45,7 @@ def test_prefect_understands_every_setting_of_ours(monkeypatch: pytest.MonkeyPat
     assert vacuum.event_retention_overrides == {"prefect.flow-run.heartbeat": timedelta(days=1)}
     assert settings.server.events.retention_period == timedelta(days=14)
     assert settings.server.services.cancellation_cleanup.cancelling_timeout_seconds == 60
+    assert (settings.server.database.timeout, settings.server.database.connection_timeout) == (60, 30)
     assert settings.flows.heartbeat_frequency == 30
     assert settings.client.max_retries == 6
     assert settings.client.retry_extra_codes == {500, 504}
