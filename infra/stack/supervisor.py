@@ -218,10 +218,12 @@ class Supervisor:
             self._folder.state.unlink(missing_ok=True)
 
     def _end_runs(self) -> None:
-        until = time.monotonic() + CANCEL_WITHIN_S
+        until, told = time.monotonic() + CANCEL_WITHIN_S, 0
         try:
             while (left := cancel_runs(self._api, LOCAL_POOL)) and time.monotonic() < until:
-                self._say(f"waiting for {left} runs to end")
+                if left != told:
+                    self._say(f"waiting for {left} runs to end, {CANCEL_WITHIN_S:g} s at most")
+                told = left
                 time.sleep(1)
         except (ApiAway, ApiRefused) as error:
             self._say(f"runs cannot be cancelled: {error}")
