@@ -1,4 +1,4 @@
-"""How long it takes to plan, resume and show many shards: ``python -m tests.benchmarks.bench_backfill [--shards 2800]``.
+"""How long it takes to plan and show many shards: ``python -m tests.benchmarks.bench_backfill [--shards 2800]``.
 
 Writes a data set of records and triplets whose files are as small as they can be but whose manifest entries are as long
 as those of 512 records made by the simulator; every hundredth shard is open, every hundred and first has failed.
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,8 +35,6 @@ ROWS = 512
 
 def fill(store: StageStore, shard: ShardRange, spec: str, inputs: dict[str, str]) -> None:
     """Write a finished shard: one byte a file, an entry as long as a real one."""
-    from datetime import UTC, datetime
-
     for table in store.tables:
         path = Path(str(store.layout.data_file(table, shard)))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +88,10 @@ def main() -> None:
             embedder=SimulatedEmbedding(),
         )
         records, triplets = planned_job(run), planned_sanitization(run)
-        specs = [
+        for store, spec, inputs in (
             (records.store(), records.spec_hash(), {}),
             (triplets.store(), triplets.spec_hash(), {"records": "0" * 64}),
-        ]
-        for store, spec, inputs in specs:
+        ):
             for number in range(shards):
                 shard = ShardRange(number * ROWS, (number + 1) * ROWS)
                 if number % 100 == 99:
