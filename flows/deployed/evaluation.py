@@ -31,6 +31,7 @@ from flows.deployed.parameters import (
 )
 from flows.deployed.running import carry_out, in_order
 from flows.evaluation_report import write_report
+from flows.synthesize import RUNNER
 from tasks.evaluation.steps import evaluate_shard
 from tasks.report.formats import percent
 
@@ -52,7 +53,7 @@ ChunkSizes = Annotated[
 SanitizedBy = Annotated[str, Says("Model that sanitizes. Empty: all models of the run file.")]
 
 
-@flow(name="evaluate", task_runner=stage.RUNNER)
+@flow(name="evaluate", task_runner=RUNNER)
 def evaluate_cleaner(
     dataset: Dataset = "records",
     sanitizer: Sanitizer = "triplets",

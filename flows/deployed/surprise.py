@@ -63,11 +63,12 @@ from flows.deployed.surprise_parameters import (
     Windows,
     WindowScore,
 )
+from flows.synthesize import RUNNER
 from tasks.surprise.routing.steps import route_shard
 from tasks.surprise.steps import score_shard
 
 
-@flow(name="surprise-score", task_runner=scoring.RUNNER)
+@flow(name="surprise-score", task_runner=RUNNER)
 def surprise_score(
     inputs: Inputs,
     dataset: ScoresName = "scored",
@@ -205,7 +206,7 @@ def surprise_mask(
     return summary
 
 
-@flow(name="surprise-route", task_runner=routing.RUNNER)
+@flow(name="surprise-route", task_runner=RUNNER)
 def surprise_route(
     scores: ScoresFolder,
     model: Rewriter,

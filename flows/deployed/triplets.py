@@ -35,6 +35,7 @@ from flows.deployed.parameters import (
     Workers,
 )
 from flows.deployed.running import carry_out, expect_some
+from flows.synthesize import RUNNER
 from infra.shards.ranges import ShardRange
 from tasks.sanitization.steps import sanitize_shard
 
@@ -60,7 +61,7 @@ HubRepository = Annotated[str, Says("Upload it to this repository of the hub (na
 Public = Annotated[bool, Says("Let everybody see that repository.")]
 
 
-@flow(name="sanitize", task_runner=stage.RUNNER)
+@flow(name="sanitize", task_runner=RUNNER)
 def sanitize(
     dataset: Dataset = "records",
     engine: Engine = UNSAID,
