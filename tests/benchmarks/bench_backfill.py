@@ -5,6 +5,7 @@ as those of 512 records made by the simulator; every hundredth shard is open, ev
 """
 
 import argparse
+import io
 import json
 import sys
 import tempfile
@@ -104,7 +105,7 @@ def main() -> None:
                     fill(store, shard, spec, inputs)
         selection = Selection(reprocess="stale")
         home = run.root / run.dataset
-        console = Console(file=open(sys.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the process
+        console = Console(file=io.StringIO())
         found = [
             timed("plan records", lambda: plan_run(run, "missing_and_failed")),
             timed("plan triplets", lambda: plan_sanitization(run, "stale")),
