@@ -15,7 +15,7 @@ from flows.config import load_run
 from flows.engines import planned_job
 from flows.synthesize import SynthesisReport, plan_run
 from infra.llm.types import Usage
-from infra.shards import files, local_files
+from infra.shards import local_files
 from infra.shards.ranges import ShardRange
 from tasks.shards.steps import ShardReceipt
 from tasks.synthesis.steps import records_store
