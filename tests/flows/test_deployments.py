@@ -11,7 +11,10 @@ from prefect import Flow
 from prefect.cli.deploy._models import DeploymentConfig, PrefectYamlModel
 from prefect.cli.deploy._triggers import DeploymentTriggerAdapter
 from prefect.flows import load_flow_from_entrypoint
+from prefect.server.events.actions import RunDeployment
+from prefect.server.events.schemas.labelling import LabelDiver
 from prefect.utilities.callables import parameter_schema
+from prefect.utilities.schema_tools.hydration import HydrationContext, hydrate
 from prefect.utilities.schema_tools.validation import validate
 
 from flows.artifacts.markdown import cell, code, escaped, fenced
@@ -82,14 +85,20 @@ def test_nothing_runs_by_itself_before_somebody_switches_it_on() -> None:
     assert not any(trigger["enabled"] for trigger in triggers)
 
 
+def rendered(parameters: dict[str, Any]) -> dict[str, Any]:
+    """What the server makes of an action's parameters, for labels of an event of ours."""
+    labels = LabelDiver({"privasis.dataset": "mine", "privasis.root": "s3://bucket/data"})
+    wrapped = {name: RunDeployment._wrap_v1_template(text) for name, text in parameters.items()}
+    context = HydrationContext(raise_on_error=True, render_jinja=True, jinja_context={"labels": labels})
+    found: dict[str, Any] = hydrate(wrapped, context)
+    return found
+
+
 def test_record_shards_are_sanitized_in_batches_and_the_rest_when_none_follows() -> None:
     by_count, by_silence = (DeploymentTriggerAdapter.validate_python(each) for each in _triggers())
     for trigger in (by_count, by_silence):
         assert trigger.for_each == {"privasis.dataset", "privasis.root"}  # type: ignore[union-attr]
-        assert trigger.parameters == {
-            "dataset": "{{ labels.privasis.dataset }}",
-            "root": "{{ labels.privasis.root }}",
-        }
+        assert rendered(trigger.parameters or {}) == {"dataset": "mine", "root": "s3://bucket/data"}
     assert by_count.threshold == 8  # type: ignore[union-attr]
     assert by_silence.after == {"shard.committed"}  # type: ignore[union-attr]
 
