@@ -85,7 +85,7 @@ def test_a_killed_part_is_due_again_after_waits_that_double(
 
 
 def test_who_lived_long_is_started_again_soon(tmp_path: Path, clock: Clock, started: list[Watched]) -> None:
-    watched = watch(tmp_path, clock, "raise SystemExit(4)")
+    watched = watch(tmp_path, clock, "raise SystemExit(4)", ready=False)
     started.append(watched)
     for _ in range(2):
         watched.start()
