@@ -32,6 +32,13 @@ COMMANDS = (
     "check-identities",
     "shards status",
     "shards verify",
+    "shards matrix",
+    "shards repair",
+    "backfill",
+    "quarantine list",
+    "quarantine count",
+    "quarantine retry",
+    "browse",
     "report",
     "compare",
     "review make",
@@ -64,6 +71,9 @@ COMMANDS = (
     "corpus code-quirks",
     "doctor",
     "init",
+    "up",
+    "ps",
+    "down",
 )
 run = CliRunner()
 
