@@ -39,7 +39,7 @@ def run(made_set: MadeSet, tmp_path: Path) -> RunConfig:
 
 
 def chosen(run: RunConfig, stage: str = "records", most: int | None = None, **said: Any) -> Chosen:
-    selection = Selection(stages=(stage,), **said)  # type: ignore[arg-type]
+    selection = Selection(stages=(stage,), **said)
     (only,) = stages_of(run, selection, None)
     return choose(only, selection, most)
 
@@ -49,7 +49,7 @@ def shards(found: Chosen) -> list[ShardRange]:
 
 
 def failed(store: StageStore, shard: ShardRange) -> None:
-    store.layout.open_journal(shard).parent.mkdir(parents=True, exist_ok=True)
+    Path(str(store.layout.open_journal(shard))).parent.mkdir(parents=True, exist_ok=True)
     Path(str(store.layout.open_journal(shard))).write_bytes(b"")
     FailureNotes(store.layout).put(shard, ConnectionError("no answer from the model"))
 
