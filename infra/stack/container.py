@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from infra.stack.automations import register_automations
 from infra.stack.environment import SERVER, WORKER
