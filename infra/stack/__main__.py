@@ -1,20 +1,13 @@
 """``python -m infra.stack HOME``: the supervisor in the background; what it starts is in ``HOME/wanted.json``."""
 
 import argparse
-import sys
-from datetime import datetime
 from pathlib import Path
 
 from infra.stack.config import StackConfig
 from infra.stack.control import FAILED
 from infra.stack.folder import StackBusy
+from infra.stack.logs import say
 from infra.stack.supervisor import StackFailed, Supervisor
-
-
-def say(text: str) -> None:
-    """Write a line with the time in front."""
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
-    print(f"{now} {text}", file=sys.stderr, flush=True)  # noqa: T201 - into the log, or to a container's
 
 
 def main() -> None:

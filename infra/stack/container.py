@@ -13,13 +13,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from infra.stack.automations import register_automations
+from infra.stack.config import LOOPBACK
 from infra.stack.environment import SERVER, WORKER
+from infra.stack.logs import say
 from infra.stack.pools import make_pools
 from infra.stack.prefect_api import ApiAway, ApiRefused, PrefectApi
-from infra.stack.registration import RegistrationFailed, deploy
+from infra.stack.registration import RegistrationFailed, deploy, read_deployments
+from infra.stack.serving import serve
 
 PROJECT = Path(__file__).parents[2]
 TEMPLATES = PROJECT / "deploy" / "work-pools"
@@ -79,10 +80,8 @@ def register(api: PrefectApi, pool: str, defaults: dict[str, Any]) -> None:
         register_automations(api)
     except (ApiAway, ApiRefused) as error:
         raise RegistrationFailed(f"the Prefect server does not take our pools or automations: {error}") from error
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "prefect.yaml"
-        file.write_text(yaml.safe_dump(on_pool(yaml.safe_load(DEPLOYMENTS.read_text(encoding="utf-8")), pool)))
-        deploy(file, PROJECT, dict(os.environ), Path(tempfile.gettempdir()) / "privasis-deploy.log")
+    log = Path(tempfile.gettempdir()) / "privasis-deploy.log"
+    deploy(api, on_pool(read_deployments(DEPLOYMENTS), pool), PROJECT, dict(os.environ), log)
 
 
 def _wait_for(api: PrefectApi) -> None:
@@ -94,7 +93,7 @@ def _wait_for(api: PrefectApi) -> None:
 
 
 def main() -> None:
-    """Become the part, or register and end."""
+    """Become the part, be the server's parent, or register and end."""
     parser = argparse.ArgumentParser(prog="python -m infra.stack.container", description=__doc__)
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("server").add_argument("--port", type=int, default=4200)
@@ -106,7 +105,8 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.part == "server":
         os.environ.update(SERVER | os.environ)
-        os.execv(sys.executable, server_command(asked.port))
+        api = PrefectApi(f"http://{LOOPBACK}:{asked.port}/api", os.environ["PREFECT_API_AUTH_STRING"])
+        raise SystemExit(serve(server_command(asked.port), api, say))
     if asked.part == "worker":
         os.environ.update(WORKER | os.environ)
         os.execv(sys.executable, worker_command(asked.pool, asked.pool, asked.runs))

@@ -1,9 +1,17 @@
-"""Log files that do not grow for ever."""
+"""Lines of a log, and log files that do not grow for ever."""
 
 import shutil
+import sys
+from datetime import datetime
 from pathlib import Path
 
 LARGE_BYTES = 20_000_000
+
+
+def say(text: str) -> None:
+    """Write a line with the time in front."""
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    print(f"{now} {text}", file=sys.stderr, flush=True)  # noqa: T201 - into the log, or to a container's
 
 
 def cut_logs(folder: Path, large_bytes: int = LARGE_BYTES) -> None:

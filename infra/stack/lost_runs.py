@@ -4,7 +4,7 @@ That a process is gone, the heartbeats of runs tell as well, minutes later, wher
 itself, one can look. What has crashed is picked up again: what is finished is not made again, so that costs little.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import psutil
@@ -59,6 +59,19 @@ def cancel_runs(api: PrefectApi, pool: str) -> int:
         if run["state_type"] != "CANCELLING":
             api.set_state(run["id"], "CANCELLING", "The stack goes down: retry the run when it is up again.")
     return len(runs)
+
+
+def look_after_runs(api: PrefectApi, say: Callable[[str], None]) -> None:
+    """Pick up what has crashed and close what nobody closes any more; whoever is up beside a server does it each round.
+
+    Raises:
+        ApiAway: no server answers.
+        ApiRefused: it answers with an error.
+    """
+    if picked := pick_up_crashed(api):
+        say(f"{picked} runs had crashed, and are picked up again")
+    if settled := settle_task_runs(api):
+        say(f"{settled} task runs had ended without a word, and are told to have crashed")
 
 
 def pick_up_crashed(api: PrefectApi) -> int:

@@ -65,14 +65,17 @@ class PrefectApi:
 
     def flow_runs(self, pool: str, states: tuple[str, ...]) -> list[dict[str, Any]]:
         """Return the flow runs of a work pool whose state has one of these types, the oldest first."""
-        return self._runs(
-            {"flow_runs": {"state": {"type": {"any_": list(states)}}}, "work_pools": {"name": {"any_": [pool]}}}
-        )
+        asked = {"flow_runs": {"state": {"type": {"any_": list(states)}}}, "work_pools": {"name": {"any_": [pool]}}}
+        return self._pages("/flow_runs/filter", asked | {"sort": "START_TIME_ASC"})
 
     def crashed(self, since: datetime) -> list[dict[str, Any]]:
         """Return the flow runs that crashed after ``since``, the oldest first."""
         recent = {"state": {"type": {"any_": ["CRASHED"]}}, "end_time": {"after_": since.isoformat()}}
-        return self._runs({"flow_runs": recent})
+        return self._pages("/flow_runs/filter", {"flow_runs": recent, "sort": "START_TIME_ASC"})
+
+    def deployments(self) -> list[dict[str, Any]]:
+        """Return what there is of deployments, with their schedules."""
+        return self._pages("/deployments/filter", {})
 
     def open_task_runs(self, ended_before: datetime) -> list[dict[str, Any]]:
         """Return task runs (some, if they are many) that have not ended, of flow runs that had by then."""
@@ -85,10 +88,9 @@ class PrefectApi:
         found: list[dict[str, Any]] = self.post("/task_runs/filter", asked)
         return found
 
-    def _runs(self, asked: dict[str, Any]) -> list[dict[str, Any]]:
-        asked = asked | {"sort": "START_TIME_ASC", "limit": _PAGE}
+    def _pages(self, path: str, asked: dict[str, Any]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        while page := self.post("/flow_runs/filter", asked | {"offset": len(found)}):
+        while page := self.post(path, asked | {"limit": _PAGE, "offset": len(found)}):
             found += page
         return found
 

@@ -12,7 +12,7 @@ import psutil
 from infra.stack.config import StackConfig
 from infra.stack.folder import StackFolder
 from infra.stack.logs import cut_logs
-from infra.stack.lost_runs import cancel_runs, pick_up_crashed, settle_lost_runs, settle_task_runs
+from infra.stack.lost_runs import cancel_runs, look_after_runs, settle_lost_runs
 from infra.stack.parts import SERVER, WORKER, api_of, parts_of
 from infra.stack.pools import LOCAL_POOL
 from infra.stack.prefect_api import ApiAway, ApiRefused
@@ -174,10 +174,7 @@ class Supervisor:
         if not self._watched[SERVER].is_ready:
             return
         try:
-            if picked := pick_up_crashed(self._api):
-                self._say(f"{picked} runs had crashed, and are picked up again")
-            if settled := settle_task_runs(self._api):
-                self._say(f"{settled} task runs had ended without a word, and are told to have crashed")
+            look_after_runs(self._api, self._say)
         except (ApiAway, ApiRefused) as error:
             self._say(f"runs cannot be looked after: {error}")
 

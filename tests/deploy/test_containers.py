@@ -54,6 +54,31 @@ def test_the_build_takes_only_what_it_copies() -> None:
         assert (ROOT / source).exists() or source == "deploy/prefect.yaml", source
 
 
+def test_data_sets_of_a_run_that_names_no_root_are_on_a_volume_everywhere() -> None:
+    (root,) = re.findall(r"\bPRIVASIS_ROOT=(\S+)", stages()["factory"])
+    assert f'VOLUME ["{root}"]' in stages()["factory"]
+    worker = COMPOSE["services"]["worker"]
+    assert worker["environment"]["PRIVASIS_ROOT"] == root
+    assert f"data:{root}" in worker["volumes"]
+    chart = yaml.safe_load((ROOT / "deploy" / "k8s" / "chart" / "values.yaml").read_text(encoding="utf-8"))
+    assert chart["data"]["root"] == root
+    for rendered in (ROOT / "deploy" / "k8s" / "rendered").glob("*.yaml"):
+        objects = list(yaml.safe_load_all(rendered.read_text(encoding="utf-8")))
+        (job,) = [each for each in objects if each["kind"] == "Job"]
+        argument = job["spec"]["template"]["spec"]["containers"][0]["args"][-1]
+        defaults = json.loads(argument.removeprefix("--defaults="))
+        assert defaults["env"]["PRIVASIS_ROOT"] == root
+        claims = {each["metadata"]["name"] for each in objects if each["kind"] == "PersistentVolumeClaim"}
+        assert defaults["data_claim"] in claims
+    template = json.loads((ROOT / "deploy" / "work-pools" / "kubernetes.json").read_text(encoding="utf-8"))
+    pod = template["job_configuration"]["job_manifest"]["spec"]["template"]["spec"]
+    mounts = {each["name"]: each["mountPath"] for each in pod["containers"][0]["volumeMounts"]}
+    (volume,) = [
+        each for each in pod["volumes"] if each.get("persistentVolumeClaim", {}).get("claimName") == "{{ data_claim }}"
+    ]
+    assert mounts[volume["name"]] == root
+
+
 @pytest.mark.parametrize("file", [file for file in PLACES if file.is_file()], ids=lambda file: file.name)
 def test_no_secret_and_no_address_of_a_package_index_is_in_a_file(file: Path) -> None:
     text = file.read_text(encoding="utf-8")

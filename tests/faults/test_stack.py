@@ -15,20 +15,23 @@ import pytest
 from flows.config import RunConfig
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
+from infra.shards.lease import LeaseState
 from infra.stack.automations import SILENT_S
 from infra.stack.control import leftovers
 from infra.stack.environment import client_environment
 from infra.stack.processes import marked
 from tasks.synthesis.config import RefinementConfig
 from tests.faults.postgres import Postgres, postgres
-from tests.faults.running import finish
-from tests.faults.small_runs import findings_of, make, rows_of, run_on
+from tests.faults.processes import below, left_after
+from tests.faults.running import arrived, finish
+from tests.faults.small_runs import findings_of, make, rows_of, run_on, store_of
 from tests.faults.stacks import Stack, stack
 
 pytestmark = [pytest.mark.faults, pytest.mark.ray]
 
 SOON = 20  # calls: the run is under way
 RECOVERED_S = 60  # until the supervisor has a part up again
+CANCELLED_S = 30  # after that, Prefect kills what is left
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +100,12 @@ def check(up: Stack, flow_run: str, run: RunConfig, expected: dict[str, dict[str
         time.sleep(1)
 
 
+def lease_files(run: RunConfig) -> list[Path]:
+    folder = store_of(run).layout.lease
+    assert isinstance(folder, Path)
+    return sorted(folder.glob("*.json"))
+
+
 def wait_for_restart(up: Stack, part: str) -> None:
     end = time.monotonic() + RECOVERED_S
     while not any(each.name == part and each.ready and each.restarts == 1 for each in up.state.parts):
@@ -137,6 +146,28 @@ def test_a_run_outlives_the_server_and_its_database(
     ended = up.wait(flow_run)
     assert ended["run_count"] == 1
     check(up, flow_run, run, undisturbed)
+
+
+def test_a_run_is_cancelled_over_rest_and_a_new_one_ends_what_it_began(
+    up: Stack, simulator: Simulator, undisturbed: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    run = run_of(simulator, tmp_path)
+    flow_run = begin(up, simulator, run)
+    makers = [each for each in below(up.pid("ray")) if "ShardWorker" in each.command]
+    processes = below(up.pid("worker")) + makers
+    assert makers
+    assert len(processes) > len(makers)
+    assert up.api.set_state(flow_run, "CANCELLING", "A test cancels it.") == "ACCEPT"
+    up.wait(flow_run, ("CANCELLED",), CANCELLED_S)
+    assert left_after(processes, within_s=15) == []
+    leases = [LeaseState.model_validate_json(file.read_bytes()) for file in lease_files(run)]
+    assert leases
+    assert all(lease.released for lease in leases)
+    done = arrived(simulator)
+    again = up.begin(run)
+    assert up.wait(again)["run_count"] == 1
+    assert simulator.statistics().requests > done  # there was something left to do
+    check(up, again, run, undisturbed)
 
 
 def test_a_run_that_fell_silent_has_crashed(up: Stack, silent: str) -> None:
