@@ -92,6 +92,12 @@ def _wait_for(api: PrefectApi) -> None:
         time.sleep(2)
 
 
+def _set(name: str) -> str:
+    if not (value := os.environ.get(name)):
+        raise SystemExit(f"{name} is not set: see deploy/compose/compose.yaml for what this part needs")
+    return value
+
+
 def main() -> None:
     """Become the part, be the server's parent, or register and end."""
     parser = argparse.ArgumentParser(prog="python -m infra.stack.container", description=__doc__)
@@ -105,15 +111,14 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.part == "server":
         os.environ.update(SERVER | os.environ)
-        api = PrefectApi(f"http://{LOOPBACK}:{asked.port}/api", os.environ["PREFECT_API_AUTH_STRING"])
+        api = PrefectApi(f"http://{LOOPBACK}:{asked.port}/api", _set("PREFECT_API_AUTH_STRING"))
         raise SystemExit(serve(server_command(asked.port), api, say))
     if asked.part == "worker":
         os.environ.update(WORKER | os.environ)
         os.execv(sys.executable, worker_command(asked.pool, asked.pool, asked.runs))
     try:
-        register(
-            PrefectApi(os.environ["PREFECT_API_URL"], os.environ["PREFECT_API_AUTH_STRING"]), asked.pool, asked.defaults
-        )
+        api = PrefectApi(_set("PREFECT_API_URL"), _set("PREFECT_API_AUTH_STRING"))
+        register(api, asked.pool, asked.defaults)
     except RegistrationFailed as error:
         raise SystemExit(f"register: {error}") from error
 
