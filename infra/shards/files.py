@@ -7,6 +7,7 @@ disk; an object is put whole. ``create`` is a hard link here and a conditional p
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -147,8 +148,9 @@ def mapped(function: Callable[[T], R], items: Sequence[T], place: Location) -> l
     """Return ``function`` of each item in order; many at once where ``place`` is behind a network."""
     if not isinstance(place, ObjectPath) or len(items) < 2:
         return [function(item) for item in items]
+    context = copy_context()  # each thread sees what its caller does, such as its look at manifests
     with ThreadPoolExecutor(min(AT_ONCE, len(items))) as pool:
-        return list(pool.map(function, items))
+        return list(pool.map(lambda item: context.copy().run(function, item), items))
 
 
 def here(path: Location) -> Path:

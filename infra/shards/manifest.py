@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from infra.llm.types import Usage
-from infra.shards import files
+from infra.shards import files, look
 from infra.shards.location import Location
 from infra.shards.ranges import ShardRange
 
@@ -102,7 +102,7 @@ class Manifest:
         Raises:
             ManifestCorrupt: two of them have rows in common.
         """
-        found = (ShardRange.of_file(name, SUFFIX) for name in files.names(self.directory))
+        found = (ShardRange.of_file(name, SUFFIX) for name in look.names(self.directory))
         shards = sorted(shard for shard in found if shard is not None)
         for one, other in pairwise(shards):
             if one.overlaps(other):
@@ -118,28 +118,22 @@ class Manifest:
         Raises:
             ManifestCorrupt: an entry cannot be read, or two of them have rows in common.
         """
-        shards = [shard for shard in self.shards() if overlapping is None or shard.overlaps(overlapping)]
-        return dict(zip(shards, files.mapped(self.record, shards, self.directory), strict=True))
+        with look.one_look():
+            shards = [shard for shard in self.shards() if overlapping is None or shard.overlaps(overlapping)]
+            return dict(zip(shards, files.mapped(self.record, shards, self.directory), strict=True))
 
     def record(self, shard: ShardRange) -> ShardRecord:
-        """Return the entry of ``shard``.
+        """Return the entry of ``shard``; within ``one_look``, the one that was seen in it.
 
         Raises:
             KeyError: it is not committed.
             ManifestCorrupt: the entry cannot be read.
         """
-        path = self.path(shard)
-        data = files.read(path)
-        if data is None:
-            raise KeyError(f"{path}: {shard.name} is not committed")
-        try:
-            record = ShardRecord.model_validate_json(data)
-        except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            raise ManifestCorrupt(_repair(path, f"{first['loc']}: {first['msg']}")) from error
-        if record.shard != shard:
-            raise ManifestCorrupt(_repair(path, f"speaks of {record.shard.name}"))
-        return record
+        return self._parsed(shard, look.read(self.path(shard)))
+
+    def record_now(self, shard: ShardRange) -> ShardRecord:
+        """Return the entry of ``shard`` as it is now; errors as of ``record``."""
+        return self._parsed(shard, files.read(self.path(shard)))
 
     def put(self, record: ShardRecord) -> None:
         """Commit: with this the shard is done, before it is not. The entry is there whole or not at all.
@@ -154,6 +148,19 @@ class Manifest:
     def remove(self, shard: ShardRange) -> None:
         """Make ``shard`` undone; its data files stay and mean nothing any more."""
         files.delete(self.path(shard))
+
+    def _parsed(self, shard: ShardRange, data: bytes | None) -> ShardRecord:
+        path = self.path(shard)
+        if data is None:
+            raise KeyError(f"{path}: {shard.name} is not committed")
+        try:
+            record = ShardRecord.model_validate_json(data)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            raise ManifestCorrupt(_repair(path, f"{first['loc']}: {first['msg']}")) from error
+        if record.shard != shard:
+            raise ManifestCorrupt(_repair(path, f"speaks of {record.shard.name}"))
+        return record
 
 
 def _repair(path: Location, fault: str) -> str:

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from infra.shards import files
 from infra.shards.entries import Entries, Entry
 from infra.shards.failures import FailureNotes
+from infra.shards.look import one_look
 from infra.shards.manifest import SUFFIX, ManifestCorrupt, ShardRecord
 from infra.shards.plan import Plan
 from infra.shards.ranges import ShardRange
@@ -97,6 +98,7 @@ class Looked:
     plan: Plan | None = None
 
 
+@one_look()
 def matrix(stages: Sequence[Looked]) -> tuple[MatrixRow, ...]:
     """Look at the stages of one data set; reads manifests, names and sizes, and the leases of unfinished shards.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from infra.shards import files, lease, parquet
+from infra.shards.look import one_look
 from infra.shards.manifest import ShardRecord
 from infra.shards.ranges import ShardRange, cover
 from infra.shards.store import StageStore
@@ -64,6 +65,7 @@ def no_inputs(shard: ShardRange) -> Mapping[str, str]:
     return {}
 
 
+@one_look()
 def plan(
     store: StageStore,
     wanted: ShardRange,
@@ -93,6 +95,7 @@ def plan(
     return _planned(store, wanted, list(records.values()), cut, begun, spec_hash, input_hashes, reprocess)
 
 
+@one_look()
 def plan_over(
     store: StageStore,
     sources: Sequence[ShardRange],

@@ -161,13 +161,13 @@ class StageStore:
         """
         path = self.layout.data_file(table, shard)
         while True:
-            committed = self.manifest.record(shard)
+            committed = self.manifest.record_now(shard)
             data = files.read(path)
             if data is None:
                 raise parquet.damaged(path, "is gone")
             if table not in committed.files or files.sha256(data) == committed.files[table].sha256:
                 return parquet.decode(data, path, self.tables[table], columns)
-            if self.manifest.record(shard) == committed:  # else it was made again in between
+            if self.manifest.record_now(shard) == committed:  # else it was made again in between
                 raise parquet.damaged(path, "is not as it was committed")
 
     def sweep(self) -> list[ShardRange]:
