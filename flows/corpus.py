@@ -16,6 +16,7 @@ from flows.config import ConfigError
 from flows.corpus_checks import Check, Passed, run_checks
 from infra.shards import files, parquet
 from infra.shards.folder_lock import folder_locked
+from infra.shards.location import Location
 from infra.shards.manifest import FileRecord
 from tasks.corpora.bundles.examples import CHATS, DOCUMENTS, TASKS, TASKS_FILE, Example, gold, task_row
 from tasks.corpora.bundles.folder import read_tasks
@@ -53,7 +54,7 @@ class CorpusManifest(BaseModel):
 class _Tables:
     """Writes the tables of a corpus, each whole, and keeps what its manifest says of them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Location) -> None:
         files.delete(folder / MANIFEST)  # of other tables than those that come now; the new one is written last
         self._folder = folder
         self._files: dict[str, FileRecord] = {}
@@ -93,13 +94,16 @@ class _Tables:
 
 
 def make_code_pii(
-    config: CodePiiConfig, folder: Path, tasks: Path | None = None, workers: int = 1, tell: Tell = lambda ran: None
+    config: CodePiiConfig, folder: Location, tasks: Path | None = None, workers: int = 1, tell: Tell = lambda ran: None
 ) -> CorpusManifest:
     """Make a Code PII corpus in ``folder``; what has passed there before does not run again.
 
+    Where the folder is in an object store, this machine keeps what has passed: another one runs it again.
+
     Raises:
         ConfigError: the folder holds something else.
-        FolderTaken: another process is making a corpus in it.
+        FolderTaken: another process of this machine is making a corpus in it.
+        StorageRefused, StorageUnavailable: the object store does not let us write, or does not answer.
         CorpusNotReadable: a task of the folder ``tasks`` cannot be read.
         TooFewTasks: there are fewer tasks than the configuration asks for.
         ProgramFailed: tests of a bundle or a task do not pass.
@@ -126,7 +130,11 @@ def make_code_pii(
 
 
 def make_code_quirks(
-    config: CodeQuirksConfig, folder: Path, tasks: Path | None = None, workers: int = 1, tell: Tell = lambda ran: None
+    config: CodeQuirksConfig,
+    folder: Location,
+    tasks: Path | None = None,
+    workers: int = 1,
+    tell: Tell = lambda ran: None,
 ) -> CorpusManifest:
     """Make a Code Quirks corpus in ``folder``; errors as of ``make_code_pii``."""
     with _opened(folder, "code-quirks") as passed:
@@ -152,13 +160,15 @@ def make_code_quirks(
 
 
 @contextmanager
-def _opened(folder: Path, corpus: str) -> Iterator[Passed]:
+def _opened(folder: Location, corpus: str) -> Iterator[Passed]:
     """Make the folder, and keep other processes out of it; refuse one that holds another corpus."""
-    with folder_locked(folder):
+    here = files.here(folder)
+    with folder_locked(here):
+        files.make_folder(folder)  # a bucket that cannot be written to says so before programs run
         data = files.read(folder / MANIFEST)
         if data is not None and (there := json.loads(data).get("corpus")) != corpus:
             raise ConfigError(f"{folder}: holds a corpus {there!r}: give another folder for {corpus!r}")
-        yield Passed(folder / PASSED)
+        yield Passed(here / PASSED)
 
 
 def _pool(tasks: Path | None, seed: int) -> Pool:

@@ -5,11 +5,16 @@ from typing import Annotated
 
 from typer import Option, Typer
 
+from flows.commands.places import Place, place
+
 corpus_app = Typer(
     no_args_is_help=True, help="Make the corpora that masked training is tried on: private values, and habits, in code."
 )
 
-Output = Annotated[Path, Option("--output", "-o", metavar="DIR", help="Folder of the corpus.")]
+Output = Annotated[
+    Place,
+    Option("--output", "-o", parser=place, metavar="DIR", help="Folder of the corpus, or s3://BUCKET/PREFIX."),
+]
 Seed = Annotated[int, Option(help="Decides every draw.")]
 Tasks = Annotated[
     Path | None,

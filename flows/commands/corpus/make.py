@@ -16,6 +16,7 @@ from flows.corpus import CorpusManifest, make_code_pii, make_code_quirks
 from flows.corpus_checks import ProgramFailed
 from infra.sandbox.run import SandboxUnavailable
 from infra.shards.folder_lock import FolderTaken
+from infra.shards.location import Location
 from tasks.corpora.bundles.pool import TooFewTasks
 from tasks.corpora.code_pii.config import CodePiiConfig
 from tasks.corpora.code_quirks.config import CodeQuirksConfig
@@ -26,7 +27,7 @@ _TOLD_EVERY = 50  # programs
 ConfigT = TypeVar("ConfigT", bound=BaseModel)
 
 
-def code_pii(output: Path, folder: Path | None, workers: int, /, **size: int | None) -> None:
+def code_pii(output: Location, folder: Path | None, workers: int, /, **size: int | None) -> None:
     """Make a Code PII corpus.
 
     Raises:
@@ -37,7 +38,7 @@ def code_pii(output: Path, folder: Path | None, workers: int, /, **size: int | N
         _print(output, make_code_pii(_config(CodePiiConfig, size), output, folder, workers, _tell))
 
 
-def code_quirks(output: Path, folder: Path | None, workers: int, /, **size: int | None) -> None:
+def code_quirks(output: Location, folder: Path | None, workers: int, /, **size: int | None) -> None:
     """Make a Code Quirks corpus; errors as of ``code_pii``."""
     with _told():
         _print(output, make_code_quirks(_config(CodeQuirksConfig, size), output, folder, workers, _tell))
@@ -66,7 +67,7 @@ def _tell(ran: int) -> None:
         sys.stderr.write(f"{ran:,} programs have passed\n")
 
 
-def _print(output: Path, manifest: CorpusManifest) -> None:
+def _print(output: Location, manifest: CorpusManifest) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(justify="right", style="bold")
