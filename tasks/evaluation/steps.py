@@ -19,6 +19,7 @@ from infra.shards.checks import SchemaMismatch
 from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
+from infra.shards.off_loop import off_loop
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -197,37 +198,34 @@ async def make_evaluations(job: EvaluationJob, shard: ShardRange, context: Worke
         JobStopped: the run was told to stop; what was in flight has ended.
     """
     store, spreads = job.store(), Spreads()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            # The hashes before the rows: were these replaced in between, the shard would be made again, never believed.
-            inputs = await asyncio.to_thread(input_hashes, job, shard)
-            cases = await asyncio.to_thread(cases_of, job, shard)
-            others = evaluations_of(job.root, job.dataset).values()
-            known = await asyncio.to_thread(
-                original_guesses, others, shard, triplets=inputs["triplets"], asked=_asked(job)
-            )
-            with store.journal(lease) as journal:
-                chain = replace(await _chain(job, context, journal, counted(context, spreads)), originals=known)
-                outcomes = await outcomes_of(shard, cases, chain.run, context, job.in_flight)
-            judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: no record is rejected here
-            receipt = receipt_of(shard, judged, journal.replayed)
-            bills = [bill for each in judged for bill in each.bills]
-            await asyncio.to_thread(
-                store.commit,
-                shard,
-                tables(judged),
-                lease,
-                len(cases),
-                spec_hash=job.spec_hash(),
-                input_hashes=inputs,
-                summary=summary_of(
-                    receipt,
-                    bills,
-                    step_kind=lambda step: step.partition("-")[0],
-                    histograms=spreads.to_json(),
-                    **{ORIGINALS: _asked(job)},
-                ),
-            )
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        # The hashes before the rows: were these replaced in between, the shard would be made again, never believed.
+        inputs = await asyncio.to_thread(input_hashes, job, shard)
+        cases = await asyncio.to_thread(cases_of, job, shard)
+        others = evaluations_of(job.root, job.dataset).values()
+        known = await asyncio.to_thread(original_guesses, others, shard, triplets=inputs["triplets"], asked=_asked(job))
+        async with off_loop(partial(store.journal, lease)) as journal:
+            chain = replace(await _chain(job, context, journal, counted(context, spreads)), originals=known)
+            outcomes = await outcomes_of(shard, cases, chain.run, context, job.in_flight)
+        judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: no record is rejected here
+        receipt = receipt_of(shard, judged, journal.replayed)
+        bills = [bill for each in judged for bill in each.bills]
+        await asyncio.to_thread(
+            store.commit,
+            shard,
+            tables(judged),
+            lease,
+            len(cases),
+            spec_hash=job.spec_hash(),
+            input_hashes=inputs,
+            summary=summary_of(
+                receipt,
+                bills,
+                step_kind=lambda step: step.partition("-")[0],
+                histograms=spreads.to_json(),
+                **{ORIGINALS: _asked(job)},
+            ),
+        )
     return receipt
 
 

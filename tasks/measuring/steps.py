@@ -16,6 +16,7 @@ import pyarrow as pa
 from infra.sandbox.run import Limits, run_python
 from infra.shards.heartbeat import heartbeat
 from infra.shards.manifest import ShardSummary
+from infra.shards.off_loop import off_loop
 from infra.shards.plan import plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
@@ -101,12 +102,11 @@ class _Stage:
     ) -> None:
         store = self.store
         for shard in todo:
-            with store.acquire(shard) as lease:
-                async with heartbeat(lease, LEASE_TTL_S):
-                    rows = await asyncio.to_thread(make, shard)
-                    table = pa.Table.from_pylist([dict(row) for row in rows], self.schema)
-                    commit = partial(store.commit, spec_hash=spec, input_hashes=read(shard), summary=ShardSummary())
-                    await asyncio.to_thread(commit, shard, {self.name: table}, lease, len(shard))
+            async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+                rows = await asyncio.to_thread(make, shard)
+                table = pa.Table.from_pylist([dict(row) for row in rows], self.schema)
+                commit = partial(store.commit, spec_hash=spec, input_hashes=read(shard), summary=ShardSummary())
+                await asyncio.to_thread(commit, shard, {self.name: table}, lease, len(shard))
 
     def read(self) -> list[tables.Row]:
         rows: list[tables.Row] = self.store.read(self.name).to_pylist()

@@ -16,6 +16,7 @@ from infra.ray.worker import WorkerPool
 from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
+from infra.shards.off_loop import off_loop
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -123,33 +124,32 @@ async def make_triplets(job: SanitizationJob, shard: ShardRange, context: Worker
         JobStopped: the run was told to stop; what was in flight has ended.
     """
     store, records, spreads = job.store(), job.records(), Spreads()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            # The hash before the rows: were they replaced in between, the shard would be made again, never believed.
-            inputs = input_hashes(records, shard)
-            rows = await asyncio.to_thread(records.read_shard, "records", shard, list(COLUMNS))
-            sources = [Source.of_row(row) for row in rows.to_pylist()]
-            with store.journal(lease) as journal:
-                chain = await chain_of(job, context, journal, counted(context, spreads))
-                outcomes = await outcomes_of(shard, sources, surviving(chain.models, chain.run), context, job.in_flight)
-            receipt = receipt_of(shard, outcomes, journal.replayed)
-            await asyncio.to_thread(
-                store.commit,
-                shard,
-                tables(outcomes),
-                lease,
-                len(sources),
-                spec_hash=job.spec_hash(),
-                input_hashes=inputs,
-                summary=summary_of(
-                    receipt,
-                    outcomes,
-                    step_kind=lambda step: step.partition("-")[0],  # the rest numbers target and chunk
-                    triplets=receipt.records,
-                    histograms=spreads.to_json(),
-                    verified=sum(isinstance(each, Triplet) and not each.leaks for each in outcomes),
-                ),
-            )
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        # The hash before the rows: were they replaced in between, the shard would be made again, never believed.
+        inputs = await asyncio.to_thread(input_hashes, records, shard)
+        rows = await asyncio.to_thread(records.read_shard, "records", shard, list(COLUMNS))
+        sources = [Source.of_row(row) for row in rows.to_pylist()]
+        async with off_loop(partial(store.journal, lease)) as journal:
+            chain = await chain_of(job, context, journal, counted(context, spreads))
+            outcomes = await outcomes_of(shard, sources, surviving(chain.models, chain.run), context, job.in_flight)
+        receipt = receipt_of(shard, outcomes, journal.replayed)
+        await asyncio.to_thread(
+            store.commit,
+            shard,
+            tables(outcomes),
+            lease,
+            len(sources),
+            spec_hash=job.spec_hash(),
+            input_hashes=inputs,
+            summary=summary_of(
+                receipt,
+                outcomes,
+                step_kind=lambda step: step.partition("-")[0],  # the rest numbers target and chunk
+                triplets=receipt.records,
+                histograms=spreads.to_json(),
+                verified=sum(isinstance(each, Triplet) and not each.leaks for each in outcomes),
+            ),
+        )
     return receipt
 
 

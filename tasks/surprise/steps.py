@@ -20,6 +20,7 @@ from infra.shards.heartbeat import heartbeat
 from infra.shards.journal import Journal
 from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
+from infra.shards.off_loop import off_loop
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -130,24 +131,23 @@ async def make_scores(
         JobStopped: the run was told to stop; what was scored is in the journal.
     """
     store = job.store()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            rows = await asyncio.to_thread(read, slices)  # with the hash of the very bytes that were read
-            model = await context.shared(job.model.model_dump_json(), partial(opened, job.model))
-            model.check(job.reference)
-            with store.journal(lease) as journal:
-                outcomes, replayed = await _outcomes(job, shard, rows, model, journal, context)
-            receipt = _receipt(shard, outcomes, replayed)
-            await asyncio.to_thread(
-                store.commit,
-                shard,
-                tables(outcomes, shard.start, job.reference),
-                lease,
-                len(shard),
-                spec_hash=job.spec_hash(),
-                input_hashes={"rows": rows.sha256},
-                summary=_summary(job, receipt, model),
-            )
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        rows = await asyncio.to_thread(read, slices)  # with the hash of the very bytes that were read
+        model = await context.shared(job.model.model_dump_json(), partial(opened, job.model))
+        model.check(job.reference)
+        async with off_loop(partial(store.journal, lease)) as journal:
+            outcomes, replayed = await _outcomes(job, shard, rows, model, journal, context)
+        receipt = _receipt(shard, outcomes, replayed)
+        await asyncio.to_thread(
+            store.commit,
+            shard,
+            tables(outcomes, shard.start, job.reference),
+            lease,
+            len(shard),
+            spec_hash=job.spec_hash(),
+            input_hashes={"rows": rows.sha256},
+            summary=_summary(job, receipt, model),
+        )
     return receipt
 
 

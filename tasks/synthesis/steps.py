@@ -19,6 +19,7 @@ from infra.ray.worker import WorkerPool
 from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
+from infra.shards.off_loop import off_loop
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
 from infra.shards.store import LEASE_TTL_S, StageStore
@@ -133,25 +134,24 @@ async def make_shard(job: SynthesisJob, shard: ShardRange, context: WorkerContex
         JobStopped: the run was told to stop; what was in flight has ended.
     """
     store, spreads = job.store(), Spreads()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            with store.journal(lease) as journal:
-                chain = await chain_of(job, context, journal, counted(context, spreads))
-                ledger_of = partial(store.layout.batch_ledger, shard)
-                async with batched(chain.models, job.models, ledger_of, context.batching) as models:
-                    run = models.surviving(replace(chain, models=models).run)
-                    outcomes = await outcomes_of(shard, range(shard.start, shard.stop), run, context, job.in_flight)
-            receipt = receipt_of(shard, outcomes, journal.replayed)
-            await asyncio.to_thread(
-                store.commit,
-                shard,
-                tables(outcomes),
-                lease,
-                len(shard),
-                spec_hash=job.spec_hash(),
-                input_hashes={},
-                summary=summary_of(receipt, outcomes, records=receipt.records, histograms=spreads.to_json()),
-            )
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        async with off_loop(partial(store.journal, lease)) as journal:
+            chain = await chain_of(job, context, journal, counted(context, spreads))
+            ledger_of = partial(store.layout.batch_ledger, shard)
+            async with batched(chain.models, job.models, ledger_of, context.batching) as models:
+                run = models.surviving(replace(chain, models=models).run)
+                outcomes = await outcomes_of(shard, range(shard.start, shard.stop), run, context, job.in_flight)
+        receipt = receipt_of(shard, outcomes, journal.replayed)
+        await asyncio.to_thread(
+            store.commit,
+            shard,
+            tables(outcomes),
+            lease,
+            len(shard),
+            spec_hash=job.spec_hash(),
+            input_hashes={},
+            summary=summary_of(receipt, outcomes, records=receipt.records, histograms=spreads.to_json()),
+        )
     return receipt
 
 

@@ -10,6 +10,7 @@ from infra.ray.job import Shared, WorkerContext
 from infra.ray.keeper import LocalKeeper
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
+from infra.shards.off_loop import off_loop
 from infra.shards.plan import Plan, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
@@ -97,17 +98,16 @@ async def _score(job: Nap2Job, rows: list[Nap2Row]) -> None:
 async def judge_shard(job: Nap2Job, shard: ShardRange, rows: list[Nap2Row], context: WorkerContext) -> None:
     """Judge the ``rows`` of one shard, going on from its journal, and commit them."""
     store, spreads = job.store(), Spreads()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            with store.journal(lease) as journal:
-                models = await mixed_models([job.evaluator], context)
-                judge = Nap2Judge(job.seed, job.config, models[0], journal, counted(context, spreads))
-                outcomes = await outcomes_of(shard, rows, judge.run, context, job.in_flight)
-            judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: none is rejected here
-            commit = partial(store.commit, spec_hash=job.spec_hash(), input_hashes={"file": job.sha256})
-            receipt = receipt_of(shard, judged, journal.replayed)
-            summary = summary_of(receipt, judged, histograms=spreads.to_json())
-            await asyncio.to_thread(commit, shard, {STAGE: nap2_table(judged)}, lease, len(rows), summary=summary)
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        async with off_loop(partial(store.journal, lease)) as journal:
+            models = await mixed_models([job.evaluator], context)
+            judge = Nap2Judge(job.seed, job.config, models[0], journal, counted(context, spreads))
+            outcomes = await outcomes_of(shard, rows, judge.run, context, job.in_flight)
+        judged = [each for each in outcomes if not isinstance(each, Reject)]  # all: none is rejected here
+        commit = partial(store.commit, spec_hash=job.spec_hash(), input_hashes={"file": job.sha256})
+        receipt = receipt_of(shard, judged, journal.replayed)
+        summary = summary_of(receipt, judged, histograms=spreads.to_json())
+        await asyncio.to_thread(commit, shard, {STAGE: nap2_table(judged)}, lease, len(rows), summary=summary)
 
 
 def ratio_of(job: Nap2Job) -> LeakRatio:

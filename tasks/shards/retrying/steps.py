@@ -27,6 +27,7 @@ from infra.shards.failures import Attempt
 from infra.shards.heartbeat import heartbeat
 from infra.shards.journal import Journal
 from infra.shards.manifest import ShardRecord, ShardSummary
+from infra.shards.off_loop import off_loop
 from infra.shards.ranges import ShardRange
 from infra.shards.store import LEASE_TTL_S, StageStore
 from tasks.events import EventLog, again_key
@@ -115,38 +116,39 @@ async def retry_rows(job: RetryJob, shard: ShardRange, wanted: Wanted, context: 
         JobStopped: the run was told to stop; what was in flight has ended.
     """
     store, spreads, before = job.store(), Spreads(), Spreads()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            was = _current(job, store, shard)
-            rejects = await asyncio.to_thread(rejects_to_ask, store, shard, wanted)
-            if not rejects:
-                raise NothingToAsk(f"{shard.name}: no rejected row of it is meant and could end otherwise")
-            items = await asyncio.to_thread(_items, job, shard, {row["record_id"] for row in rejects})
-            used = _note(was.summary, AGAIN)
-            marks = _marks(rejects, used)
-            with store.journal(lease) as journal:
-                async with _chains(job, shard, context, journal) as run_on:
-                    past = run_on(_Past(journal, (key for key, _ in marks.values())), before.add)
-                    paid = [found for item in items if (found := await _replayed(past, item)) is not None]
-                    less = summary_of(receipt_of(shard, paid, 0), paid, _kind, histograms=before.to_json())
-                    for key, step in marks.values():
-                        if journal.get(key) is None:  # else a retry that was killed has set it
-                            journal.append(key, step.encode())
-                    run = run_on(journal, counted(context, spreads))
-                    outcomes = await outcomes_of(shard, items, run, context, job.in_flight)
-            receipt = receipt_of(shard, outcomes, journal.replayed)
-            plus = summary_of(receipt, outcomes, _kind, histograms=spreads.to_json())
-            tables = await asyncio.to_thread(_tables, job, store, shard, outcomes)
-            await asyncio.to_thread(
-                store.commit,
-                shard,
-                tables,
-                lease,
-                was.rows,
-                spec_hash=was.spec_hash,
-                input_hashes=was.input_hashes,
-                summary=_summary(was.summary, less, plus, tables, rejects, used | _used(marks, used)),
-            )
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        was = await asyncio.to_thread(_current, job, store, shard)
+        rejects = await asyncio.to_thread(rejects_to_ask, store, shard, wanted)
+        if not rejects:
+            raise NothingToAsk(f"{shard.name}: no rejected row of it is meant and could end otherwise")
+        items = await asyncio.to_thread(_items, job, shard, {row["record_id"] for row in rejects})
+        used = _note(was.summary, AGAIN)
+        marks = _marks(rejects, used)
+        async with (
+            off_loop(partial(store.journal, lease)) as journal,
+            _chains(job, shard, context, journal) as run_on,
+        ):
+            past = run_on(_Past(journal, (key for key, _ in marks.values())), before.add)
+            paid = [found for item in items if (found := await _replayed(past, item)) is not None]
+            less = summary_of(receipt_of(shard, paid, 0), paid, _kind, histograms=before.to_json())
+            for key, step in marks.values():
+                if journal.get(key) is None:  # else a retry that was killed has set it
+                    journal.append(key, step.encode())
+            run = run_on(journal, counted(context, spreads))
+            outcomes = await outcomes_of(shard, items, run, context, job.in_flight)
+        receipt = receipt_of(shard, outcomes, journal.replayed)
+        plus = summary_of(receipt, outcomes, _kind, histograms=spreads.to_json())
+        tables = await asyncio.to_thread(_tables, job, store, shard, outcomes)
+        await asyncio.to_thread(
+            store.commit,
+            shard,
+            tables,
+            lease,
+            was.rows,
+            spec_hash=was.spec_hash,
+            input_hashes=was.input_hashes,
+            summary=_summary(was.summary, less, plus, tables, rejects, used | _used(marks, used)),
+        )
     return RetryReceipt(len(items), receipt.records, receipt)
 
 

@@ -22,6 +22,7 @@ from infra.ray.worker import WorkerPool
 from infra.shards.heartbeat import heartbeat
 from infra.shards.location import Location
 from infra.shards.manifest import ShardSummary
+from infra.shards.off_loop import off_loop
 from infra.shards.plan import Plan, PlannedShard, plan
 from infra.shards.ranges import ShardRange
 from infra.shards.spec import spec_hash
@@ -211,28 +212,25 @@ async def make_routed(job: RouteJob, shard: ShardRange, context: WorkerContext) 
         JobStopped: the run was told to stop; what was in flight has ended.
     """
     store, source, spreads = job.store(), job.source(), Spreads()
-    with store.acquire(shard) as lease:
-        async with heartbeat(lease, LEASE_TTL_S):
-            inputs = input_hashes(source, shard)
-            sources = await asyncio.to_thread(_sources, job, shard)
-            with store.journal(lease) as journal:
-                chain = await chain_of(job, context, journal, counted(context, spreads))
-                done = await outcomes_of(shard, sources, chain.run, context, job.in_flight)
-            routed = [each for each in done if isinstance(each, RoutedDocument)]
-            receipt = receipt_of(shard, done, journal.replayed)
-            rows = [row for each in routed for row in each.rows]
-            await asyncio.to_thread(
-                store.commit,
-                shard,
-                {"routed": pa.Table.from_pylist(rows, ROUTED)},
-                lease,
-                len(rows),
-                spec_hash=job.spec_hash(),
-                input_hashes=inputs,
-                summary=summary_of(
-                    receipt, [bill for each in routed for bill in each.bills], histograms=spreads.to_json()
-                ),
-            )
+    async with off_loop(partial(store.acquire, shard)) as lease, heartbeat(lease, LEASE_TTL_S):
+        inputs = await asyncio.to_thread(input_hashes, source, shard)
+        sources = await asyncio.to_thread(_sources, job, shard)
+        async with off_loop(partial(store.journal, lease)) as journal:
+            chain = await chain_of(job, context, journal, counted(context, spreads))
+            done = await outcomes_of(shard, sources, chain.run, context, job.in_flight)
+        routed = [each for each in done if isinstance(each, RoutedDocument)]
+        receipt = receipt_of(shard, done, journal.replayed)
+        rows = [row for each in routed for row in each.rows]
+        await asyncio.to_thread(
+            store.commit,
+            shard,
+            {"routed": pa.Table.from_pylist(rows, ROUTED)},
+            lease,
+            len(rows),
+            spec_hash=job.spec_hash(),
+            input_hashes=inputs,
+            summary=summary_of(receipt, [bill for each in routed for bill in each.bills], histograms=spreads.to_json()),
+        )
     return receipt
 
 
