@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.settings import settings
 from infra.shards.location import Location, ObjectPath
 from tests.infra.shards import object_store
 from tests.infra.shards.object_store import BUCKET, Store
@@ -22,15 +23,23 @@ def server() -> Iterator[Store]:
         yield store
 
 
+@pytest.fixture(scope="module")
+def _client() -> Iterator[None]:
+    """Keep the client from one test to the next, and from no module to the next."""
+    yield
+    object_store.forget()
+
+
 @pytest.fixture
-def bucket(server: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Store]:
+def bucket(server: Store, _client: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Store]:
     """The server, with this process pointed at it; places of other tests are other prefixes of its bucket."""
     object_store.use(server, monkeypatch, tmp_path / "scratch")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")  # the client waits up to a second before the second, two before a third
     server.requests.clear()
     yield server
     server.faults.clear()
     server.ignores_conditions = False
-    object_store.forget()
+    settings.cache_clear()
 
 
 @pytest.fixture(params=["folder", "object store"])

@@ -18,6 +18,9 @@ from infra.settings import settings
 from infra.shards import objects, s3
 
 BUCKET = "letters"
+_made_for: list[
+    str
+] = []  # the store that the client of this process is for, if it is: making one takes a tenth of a second
 
 
 @dataclass
@@ -130,11 +133,16 @@ def use(store: Store, monkeypatch: pytest.MonkeyPatch, scratch: Any) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
     monkeypatch.setenv("PRIVASIS_SCRATCH", str(scratch))
-    forget()
+    if _made_for != [store.url]:
+        forget()
+        _made_for.append(store.url)
+    settings.cache_clear()
+    objects.check_store.cache_clear()
 
 
 def forget() -> None:
-    """Let the next call read the environment again."""
+    """Let the next call read the environment again, and make a client for it."""
+    _made_for.clear()
     settings.cache_clear()
     s3.client.cache_clear()
     objects.check_store.cache_clear()

@@ -48,11 +48,11 @@ def test_a_large_object_goes_in_parts_and_under_the_same_conditions(
 
 
 def test_a_busy_store_is_asked_again(bucket: Store, place: ObjectPath) -> None:
-    bucket.fail(f"PUT /{BUCKET}/{place.key}/a", 503, "SlowDown", times=2)
+    bucket.fail(f"PUT /{BUCKET}/{place.key}/a", 503, "SlowDown", times=1)
     assert objects.create(place / "a", b"1")
-    bucket.fail(f"GET /{BUCKET}/{place.key}/a", 500, "InternalError", times=2)
+    bucket.fail(f"GET /{BUCKET}/{place.key}/a", 500, "InternalError", times=1)
     assert files.read(place / "a") == b"1"
-    assert bucket.count(f"PUT /{BUCKET}/{place.key}/a") == bucket.count(f"GET /{BUCKET}/{place.key}/a") == 3
+    assert bucket.count(f"PUT /{BUCKET}/{place.key}/a") == bucket.count(f"GET /{BUCKET}/{place.key}/a") == 2
 
 
 def test_a_store_that_stays_busy_is_unavailable(bucket: Store, place: ObjectPath) -> None:

@@ -26,7 +26,6 @@ from infra.shards.ranges import ShardRange
 from infra.shards.s3 import StorageUnavailable
 from infra.shards.segments import Segment, segments
 from infra.shards.verify import verify
-from tests.infra.shards import object_store
 from tests.infra.shards.object_store import BUCKET, Store
 from tests.infra.shards.samples import commit, make_store, tables_of
 
@@ -232,7 +231,7 @@ def test_a_store_that_stops_answering_stops_the_shard_and_nothing_is_lost(bucket
     with store.acquire(SHARD) as held:
         journal = store.journal(held)
         journal.append("a", b"1")
-        bucket.fail("PUT", 503, "SlowDown", times=3)  # as many as are tried
+        bucket.fail("PUT", 503, "SlowDown", times=2)  # as many as are tried
         with pytest.raises(StorageUnavailable):
             journal.close()
         with store.journal(held) as journal:
@@ -245,8 +244,6 @@ def test_a_commit_that_breaks_off_is_whole_or_not_at_all(
     bucket: Store, place: ObjectPath, writes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The store stops answering after so many writes, in a commit that replaces another."""
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    object_store.forget()
     store = make_store(place)
     commit(store, SHARD)
     held = store.acquire(SHARD)
@@ -336,7 +333,7 @@ def test_two_processes_that_race_for_leases_never_hold_one_together(place: Objec
         "from infra.shards.location import location\n"
         "from infra.shards.ranges import ShardRange\n"
         "held = []\n"
-        "while len(held) < 6:\n"
+        "while len(held) < 4:\n"
         "    try:\n"
         "        lease = acquire(location(sys.argv[1]), ShardRange(0, 10), ttl_s=30)\n"
         "    except LeaseHeld:\n"
@@ -350,7 +347,7 @@ def test_two_processes_that_race_for_leases_never_hold_one_together(place: Objec
     command = [sys.executable, "-c", code, str(place / "lease")]
     running = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     turns = sorted(turn for process in running for turn in json.loads(process.communicate(timeout=60)[0]))
-    assert len({token for token, _, _ in turns}) == 12
+    assert len({token for token, _, _ in turns}) == 8
     assert all(before[2] <= after[1] for before, after in pairwise(turns))
 
 
