@@ -25,6 +25,10 @@ deployments:
 - name: test
   entrypoint: flows/deployed/records.py:synthesize
   work_pool: {name: process}
+  schedules:
+  - {slug: leap-day, cron: "0 0 29 2 *", active: false}
+  triggers:
+  - {name: never, type: event, enabled: false, expect: [never]}
 """
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
@@ -35,6 +39,13 @@ class Stack:
     def __init__(self, home: Path, environment: dict[str, str]) -> None:
         self.home = home
         self.environment = environment
+
+    @property
+    def deployments(self) -> Path:
+        """The file whose deployment was registered."""
+        file = self.state.config.deployments
+        assert file is not None
+        return file
 
     @property
     def state(self) -> StackState:
@@ -57,11 +68,16 @@ class Stack:
             [*_COMMAND, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=300
         )
 
+    @property
+    def deployment(self) -> dict[str, Any]:
+        """What the server says about the one deployment."""
+        found: dict[str, Any] = self.api.get("/deployments/name/synthesize/test")
+        return found
+
     def begin(self, run: RunConfig) -> str:
         """Start a run as a program would, over REST, and return its id."""
-        deployment = self.api.get("/deployments/name/synthesize/test")
         parameters = {"run_file": toml_of(run), "dataset": run.dataset}
-        created = self.api.post(f"/deployments/{deployment['id']}/create_flow_run", {"parameters": parameters})
+        created = self.api.post(f"/deployments/{self.deployment['id']}/create_flow_run", {"parameters": parameters})
         return str(created["id"])
 
     def flow_run(self, flow_run: str) -> dict[str, Any] | None:
@@ -81,10 +97,9 @@ class Stack:
             time.sleep(0.3)
         return found
 
-    def open_task_runs(self, flow_run: str) -> list[dict[str, Any]]:
-        """Return the task runs of a run that the server believes to be under way."""
-        asked = {"flow_runs": {"id": {"any_": [flow_run]}}}
-        runs = self.api.post("/task_runs/filter", asked)
+    def open_task_runs(self) -> list[dict[str, Any]]:
+        """Return the task runs that the server believes to be under way."""
+        runs = self.api.post("/task_runs/filter", {})
         return [run for run in runs if run["state_type"] not in ENDED]
 
 

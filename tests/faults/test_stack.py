@@ -20,6 +20,7 @@ from infra.stack.automations import SILENT_S
 from infra.stack.control import leftovers
 from infra.stack.environment import client_environment
 from infra.stack.processes import marked
+from infra.stack.registration import deploy, read_deployments
 from tasks.synthesis.config import RefinementConfig
 from tests.faults.postgres import Postgres, postgres
 from tests.faults.processes import below, left_after
@@ -90,14 +91,10 @@ def begin(up: Stack, simulator: Simulator, run: RunConfig) -> str:
     return flow_run
 
 
-def check(up: Stack, flow_run: str, run: RunConfig, expected: dict[str, dict[str, Any]]) -> None:
+def check(up: Stack, run: RunConfig, expected: dict[str, dict[str, Any]]) -> None:
     assert rows_of(run) == expected
     assert findings_of(run) == []
     assert up.api.flow_runs("process", ("RUNNING", "PENDING", "CANCELLING")) == []
-    end = time.monotonic() + 60
-    while up.open_task_runs(flow_run):  # what is lost of them is found out half a minute after the run's end
-        assert time.monotonic() < end
-        time.sleep(1)
 
 
 def lease_files(run: RunConfig) -> list[Path]:
@@ -125,7 +122,7 @@ def test_a_run_is_picked_up_when_its_worker_is_killed_and_when_its_process_is(
         process.kill()
     up.wait(flow_run, ("CRASHED",))
     assert up.wait(flow_run)["run_count"] == 3
-    check(up, flow_run, run, undisturbed)
+    check(up, run, undisturbed)
 
 
 def test_a_run_outlives_the_server_and_its_database(
@@ -145,7 +142,7 @@ def test_a_run_outlives_the_server_and_its_database(
     database.start()
     ended = up.wait(flow_run)
     assert ended["run_count"] == 1
-    check(up, flow_run, run, undisturbed)
+    check(up, run, undisturbed)
 
 
 def test_a_run_is_cancelled_over_rest_and_a_new_one_ends_what_it_began(
@@ -167,11 +164,34 @@ def test_a_run_is_cancelled_over_rest_and_a_new_one_ends_what_it_began(
     again = up.begin(run)
     assert up.wait(again)["run_count"] == 1
     assert simulator.statistics().requests > done  # there was something left to do
-    check(up, again, run, undisturbed)
+    check(up, run, undisturbed)
+
+
+def test_what_is_switched_in_the_dashboard_outlives_a_registration(up: Stack, tmp_path: Path) -> None:
+    one = up.deployment
+    (schedule,) = one["schedules"]
+    (automation,) = up.api.get(f"/automations/related-to/prefect.deployment.{one['id']}")
+    assert (schedule["active"], automation["enabled"], one["paused"]) == (False, False, False)
+    up.api.send("PATCH", f"/deployments/{one['id']}/schedules/{schedule['id']}", {"active": True})
+    up.api.send("PATCH", f"/automations/{automation['id']}", {"enabled": True})
+    config = up.state.config
+    environment = up.environment | client_environment(config)
+    deploy(up.api, read_deployments(up.deployments), config.project, environment, tmp_path / "log")
+    (schedule,) = up.deployment["schedules"]
+    (again,) = up.api.get(f"/automations/related-to/prefect.deployment.{one['id']}")
+    assert (schedule["active"], again["enabled"], up.deployment["paused"]) == (True, True, False)
+    assert again["id"] != automation["id"]  # it was made anew
 
 
 def test_a_run_that_fell_silent_has_crashed(up: Stack, silent: str) -> None:
     assert up.wait(silent, ("CRASHED",), within_s=SILENT_S + 60)["state"]["message"].startswith("No heartbeat")
+
+
+def test_no_task_run_of_the_runs_above_stays_open(up: Stack) -> None:
+    end = time.monotonic() + 60
+    while up.open_task_runs():  # what is lost of them is found out half a minute after the run's end
+        assert time.monotonic() < end
+        time.sleep(1)
 
 
 def test_down_ends_a_run_and_every_process_and_what_was_made_stays(
