@@ -155,7 +155,7 @@ def test_from_nothing_to_a_verified_report_through_prefect_and_ray(
     said = made.stderr.splitlines()  # nothing of Prefect's and Ray's own
     assert said[0] == "20 records to make in 2 shards; starting Prefect, Ray and the models"
     assert re.fullmatch(r"watch it at http://127\.0\.0\.1:\d+", said[1])
-    assert said[2:] == []
+    assert [line for line in said[2:] if "flows.progress" not in line] == []  # a busy machine is told how far it is
     lines = [" ".join(line.split()) for line in made.stdout.splitlines()]
     assert lines[:4] == ["records 20", "filtered 0", "quarantined 0", "calls 300"]
 

@@ -4,7 +4,7 @@ import signal
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,14 +13,18 @@ from infra.engines import vllm
 from infra.engines.process import EngineFailed
 from infra.engines.vllm import start
 from infra.engines.vllm_server import EngineMissing, VllmConfig, command, visible_gpus
+from infra.settings import settings
 
 PRETEND = Path(__file__).with_name("pretend_vllm.py")
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PRIVASIS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("VLLM_API_KEY", "test")
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
 
 
 def _python(folder: Path) -> Path:
