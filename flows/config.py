@@ -169,6 +169,8 @@ def load_run(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
     if path is not None:
         try:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise ConfigError(f"{path}: no such run file: `privasis init {path}` writes one") from error
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigError(f"{path}: {error}") from error
     for name, value in overrides.items():

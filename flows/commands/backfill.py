@@ -97,6 +97,11 @@ def run_selected(
     known = get_args(ChosenState)
     if unknown := [name for name in said["states"] if name not in known]:
         raise ConfigError(f"--state: no state {unknown[0]!r}; there are {','.join(known)}")
+    try:
+        for name in said["names"]:
+            ShardRange.parse(name)
+    except ValueError as error:
+        raise ConfigError(f"--select: {error}; `privasis shards matrix` shows them") from error
     selection = Selection(stages=names, rows=rows_of(shards, config), **said)
     asked = asked_of(flags, config, *judge) if "evaluation" in names else None
     run(config, selection, asked, dry=dry)

@@ -62,7 +62,8 @@ def _read(
     try:
         with pq.ParquetFile(source) as file:
             check_schema(file.schema_arrow, schema, str(path), stored=True)
-            table = file.read(columns=names)
+            # Arrow's threads may let go of memory that is Python's while the interpreter ends, which would abort it.
+            table = file.read(columns=names, use_threads=isinstance(source, Path))
     except FileNotFoundError as error:
         raise damaged(path, "is gone") from error
     except (pa.ArrowInvalid, OSError) as error:  # pyarrow has an OSError without a number for what it cannot decode

@@ -168,7 +168,7 @@ def test_a_dry_run_says_what_and_how_much_and_does_nothing(run: RunConfig, made_
     assert len(records_store(run.root, run.dataset).manifest.shards()) == 2
 
 
-@pytest.mark.parametrize("flags", [["--stages", "poems"], ["--shards", "5"], ["--state", "asleep"]])
+@pytest.mark.parametrize("flags", [["--stages", "poems"], ["--shards", "5"], ["--state", "asleep"], ["--select", "x"]])
 def test_a_wrong_flag_is_named(made_set: MadeSet, flags: list[str]) -> None:
     result = cli.invoke(app, ["backfill", "-c", str(made_set.run_file), *flags])
     assert result.exit_code == 2

@@ -58,12 +58,12 @@ try:
     code = compile(BAD, "broken.py", "exec")
 except (SyntaxError, ValueError) as error:
     raise AssertionError(f"the faulty solution is no Python: {{error}}")
+passes = True
 try:
     run("broken", code)
 except Exception:
-    pass
-else:
-    raise AssertionError("the faulty solution passes the tests, too")
+    passes = False
+assert not passes, "the faulty solution passes the tests, too"
 """
 
 
