@@ -40,7 +40,9 @@ def log_without_texts() -> None:
     handler.setFormatter(WithoutMessages("%(levelname)s %(name)s: %(message)s"))
     for name in ("uvicorn", "asyncio"):
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING
-    for name in ("uvicorn.error", "uvicorn.asgi"):  # whatever configured them before must not write on its own
-        logging.getLogger(name).handlers = []
-        logging.getLogger(name).propagate = True
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.WARNING)
+    for name in ("uvicorn.error", "uvicorn.asgi"):  # whatever configured them before neither writes nor silences them
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)

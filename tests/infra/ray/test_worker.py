@@ -161,8 +161,9 @@ def test_a_stop_lets_jobs_end_and_cancels_the_late_ones(
     deaf = threads.submit(pool.submit, "deaf", partial(hear_nothing, tmp_path))
     until((tmp_path / "pid").exists)
     third = threads.submit(pool.submit, "third", wait_for_the_sign)
+    until(lambda: {"willing", "deaf", "third"} <= pool.progress().keys())  # all three run
     queued = threads.submit(pool.submit, "queued", where)
-    until(lambda: len(pool.progress()) == 3)
+    until(lambda: sum(pool.jobs()[2].values()))
     pool.stop(drain_s=0.2)
     assert willing.result() == third.result() == "ended by itself"
     with pytest.raises(JobStopped, match="deaf: stopped before its end"):

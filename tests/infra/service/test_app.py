@@ -260,7 +260,8 @@ def logged() -> Iterator[io.StringIO]:
     handler.setStream(written)
     yield written
     for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
-        logger.handlers, logger.propagate, logger.level = handlers, propagate, level
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
 
 
 def test_a_traceback_that_another_formatter_has_left_in_the_record_is_not_used(logged: io.StringIO) -> None:
@@ -291,6 +292,16 @@ def test_handlers_that_somebody_configured_before_write_nothing(logged: io.Strin
     log_without_texts()
     logging.getLogger("uvicorn.error").error("failed")
     assert elsewhere.getvalue() == ""
+
+
+def test_loggers_that_somebody_silenced_before_write(logged: io.StringIO) -> None:
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    log_without_texts()
+    (handler,) = logging.getLogger("uvicorn").handlers
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(logged)
+    logging.getLogger("uvicorn.error").error("failed")
+    assert logged.getvalue() == "ERROR uvicorn.error: failed\n"
 
 
 def test_a_bug_is_logged_by_kind_and_place_and_tells_nothing_of_the_text(logged: io.StringIO) -> None:
