@@ -1,5 +1,6 @@
 """The application behind ``privasis browse``: every page it has. It reads, and never writes into the root."""
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from flows.browse.kinds import KINDS, Kind
 from flows.browse.listing import Lists
 from flows.browse.pages import templates
 from flows.browse.row_views import row_view
-from infra.search.index import SearchTooLong
+from infra.search.index import IndexDamaged, SearchTooLong
 from infra.search.words import QueryUnusable
 from infra.shards.checks import SchemaMismatch
 from infra.shards.lease import LeaseCorrupt
@@ -35,6 +36,9 @@ _STATUS: dict[type[Exception], int] = {
     AddressUnusable: 422,
     QueryUnusable: 422,
     SearchTooLong: 503,
+    IndexDamaged: 503,
+    sqlite3.OperationalError: 503,
+    OSError: 503,
     TableDamaged: 500,
     SchemaMismatch: 500,
     ManifestCorrupt: 500,
@@ -42,7 +46,7 @@ _STATUS: dict[type[Exception], int] = {
     StorageRefused: 502,
     StorageUnavailable: 502,
 }
-_TITLES = {404: "Not there", 422: "Not understood", 500: "Damaged", 502: "The object store", 503: "Too long"}
+_TITLES = {404: "Not there", 422: "Not understood", 500: "Damaged", 502: "The object store", 503: "Not now"}
 _SHARDS = 100  # of a page
 
 
@@ -70,7 +74,7 @@ def create_browser(root: Location, access: Access, cache: Path) -> FastAPI:
         return HTMLResponse(environment.get_template(f"{name}.html.jinja").render(**values), status)
 
     for kind_of_error, status in _STATUS.items():
-        app.add_exception_handler(kind_of_error, _telling(page, status))
+        app.add_exception_handler(kind_of_error, _telling(page, status, cache))
 
     def table_of(dataset: str, table: str) -> tuple[Stage, Kind]:
         stage, name = catalog.table(dataset, table)
@@ -145,9 +149,11 @@ def create_browser(root: Location, access: Access, cache: Path) -> FastAPI:
     return app
 
 
-def _telling(page: Callable[..., Response], status: int) -> Callable[[Request, Exception], Response]:
+def _telling(page: Callable[..., Response], status: int, cache: Path) -> Callable[[Request, Exception], Response]:
     def tell(_: Request, error: Exception) -> Response:
-        said = str(error.args[0]) if error.args else str(error)
+        said = str(error.args[0]) if isinstance(error, LookupError) and error.args else str(error)
+        if isinstance(error, sqlite3.Error):
+            said = f"The index in {cache}: {said}. Make room there, or name another folder with PRIVASIS_CACHE."
         return page("error", status=status, title=_TITLES[status], message=said)
 
     return tell

@@ -15,6 +15,7 @@ from infra.search.index import MOST_COUNTED, Hit, Indexed, Query, SearchIndex, V
 from infra.shards.checks import SchemaMismatch
 from infra.shards.parquet import TableDamaged
 from infra.shards.rows import At, ShardedRows
+from infra.shards.s3 import StorageRefused, StorageUnavailable
 
 PAGE_ROWS = 50
 SECONDS = 5.0  # a search may take
@@ -74,7 +75,7 @@ class Lists:
         """Keep indexes under ``cache``, a folder a root."""
         self.catalog = catalog
         self._cache = cache / hashlib.sha256(str(catalog.root).encode()).hexdigest()[:16]
-        self._builder = Builder(UNREADABLE)
+        self._builder = Builder(UNREADABLE, (StorageRefused, StorageUnavailable))
 
     def close(self) -> None:
         """End what is under way in the background."""

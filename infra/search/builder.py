@@ -1,13 +1,14 @@
 """Fills indexes in the background, one shard after the other, and says how far it is."""
 
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from infra.search.index import Indexed, SearchIndex
+from infra.search.index import IndexDamaged, Indexed, SearchIndex
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +38,13 @@ class Progress:
         done: shards that are in it as they are now.
         of: shards there are.
         failed: shards that cannot be read, and why.
+        trouble: why the last attempt to go on ended; empty where it did not.
     """
 
     done: int
     of: int
     failed: Mapping[str, str] = field(default_factory=dict)
+    trouble: str = ""
 
     @property
     def complete(self) -> bool:
@@ -51,12 +54,20 @@ class Progress:
 
 @dataclass
 class Builder:
-    """One thread that brings indexes up to date as they are asked for."""
+    """One thread that brings indexes up to date as they are asked for.
 
-    expected: tuple[type[Exception], ...]  # what may be wrong with a shard: it is left out, and told
+    Attributes:
+        expected: what may be wrong with a shard: it is left out, and told.
+        passing: what ends an attempt and may pass, such as a store that does not answer: the next ``want`` goes on.
+            A full disk, a lock and a damaged index are of these by themselves.
+    """
+
+    expected: tuple[type[Exception], ...]
+    passing: tuple[type[Exception], ...] = ()
     _queue: list[Source] = field(default_factory=list)
     _wake: threading.Condition = field(default_factory=threading.Condition)
     _failed: dict[tuple[Path, str, str], str] = field(default_factory=dict)  # index, shard, hash -> why
+    _trouble: dict[Path, str] = field(default_factory=dict)
     _ended: bool = False
     _thread: threading.Thread | None = None
 
@@ -67,7 +78,7 @@ class Builder:
             with self._wake:
                 if all(each.path != source.path for each in self._queue):
                     self._queue.append(source)
-                if self._thread is None:
+                if self._thread is None or not self._thread.is_alive():  # a bug may have ended it
                     self._thread = threading.Thread(target=self._work, name="index", daemon=True)
                     self._thread.start()
                 self._wake.notify()
@@ -90,7 +101,9 @@ class Builder:
         failed = {
             name: why for name, sha256 in wanted.items() if (why := self._failed.get((source.path, name, sha256)))
         }
-        return Progress(done, len(wanted), failed), not known.keys() <= wanted.keys()
+        return Progress(
+            done, len(wanted), failed, self._trouble.get(source.path, "")
+        ), not known.keys() <= wanted.keys()
 
     def _work(self) -> None:
         while True:
@@ -101,6 +114,10 @@ class Builder:
                 source = self._queue[0]
             try:
                 self._fill(source)
+                self._trouble.pop(source.path, None)
+            except (sqlite3.Error, OSError, IndexDamaged, *self.passing) as error:
+                self._trouble[source.path] = str(error)
+                logger.warning("%s: not brought up to date: %s", source.path.name, error)
             finally:
                 with self._wake:
                     self._queue.remove(source)

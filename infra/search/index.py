@@ -7,22 +7,23 @@ damaged is only built again.
 
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from infra.search.file import GENERATIONS, IndexFile, column_of, is_damage
 from infra.search.words import expression, indexed
 
-CACHE_KB = 32_768  # of pages held in memory, for the one that writes
-WAIT_S = 30.0  # for another process that writes
 MOST_COUNTED = 10_000
-_GENERATIONS = 256  # of a shard: see ``_schema``
 
 
 class SearchTooLong(Exception):
     """A search took longer than it may."""
+
+
+class IndexDamaged(Exception):
+    """The file was damaged, and has been removed: whoever opens it next begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,8 @@ class SearchIndex:
         if bad := [name for name in facets if not name.isidentifier()]:
             raise ValueError(f"facet {bad[0]!r}: use letters, digits and underscores")
         self._facets = tuple(facets)
-        self._path = path
-        self._connection = self._connected()
+        self._file = IndexFile(path, self._facets)
+        self._connection = self._file.connected()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -110,7 +111,8 @@ class SearchIndex:
 
     def shards(self) -> dict[str, str]:
         """Return what is in the index: name of the shard -> hash of its data file."""
-        return dict(self._connection.execute("SELECT name, sha256 FROM shard"))
+        with self._sound() as connection:
+            return dict(connection.execute("SELECT name, sha256 FROM shard WHERE sha256 IS NOT NULL"))
 
     def put(self, shard: str, sha256: str, rows: Iterable[Indexed]) -> bool:
         """Index a shard, in place of what was indexed under its name; False where another process has just done so."""
@@ -118,36 +120,38 @@ class SearchIndex:
             known = connection.execute("SELECT id, sha256, generation FROM shard WHERE name = ?", (shard,)).fetchone()
             if known and known[1] == sha256:
                 return False
-            generation = 0
+            # Above that of whatever had these rows before: under this name, or in a shard that was cut otherwise.
+            (gone,) = connection.execute("SELECT max(generation) FROM shard WHERE sha256 IS NULL").fetchone()
+            before = [each for each in (gone, known[2] if known else None) if each is not None]
+            generation = (max(before) + 1) % GENERATIONS if before else 0
             if known:
-                generation = (known[2] + 1) % _GENERATIONS
                 self._forget(known[0])
-            (number,) = connection.execute(
-                "INSERT INTO shard (name, sha256, generation) VALUES (?, ?, ?) RETURNING id",
-                (shard, sha256, generation),
-            ).fetchone()
+            number = self._note(shard, sha256, generation)
             self._insert(number, generation, rows)
         return True
 
     def drop(self, shard: str) -> None:
         """Take a shard out that is no longer committed."""
         with self._writing() as connection:
-            known = connection.execute("SELECT id FROM shard WHERE name = ?", (shard,)).fetchone()
+            known = connection.execute("SELECT id, generation FROM shard WHERE name = ?", (shard,)).fetchone()
             if known:
                 self._forget(known[0])
+                self._note(shard, None, known[1])  # its name stays, for its generation
 
     def by_id(self, row_id: str) -> int | None:
         """Return the number of the row with this id."""
-        found = self._connection.execute("SELECT doc FROM row WHERE id = ?", (row_id,)).fetchone()
-        return None if found is None else int(found[0]) // _GENERATIONS
+        with self._sound() as connection:
+            found = connection.execute("SELECT doc FROM row WHERE id = ?", (row_id,)).fetchone()
+        return None if found is None else int(found[0]) // GENERATIONS
 
     def values(self, facet: str, most: int) -> list[Value]:
         """Return the most frequent values of a facet."""
-        found = self._connection.execute(
-            "SELECT value, rows FROM value WHERE facet = ? AND rows > 0 ORDER BY rows DESC, value LIMIT ?",
-            (facet, most),
-        )
-        return [Value(*row) for row in found]
+        with self._sound() as connection:
+            found = connection.execute(
+                "SELECT value, rows FROM value WHERE facet = ? AND rows > 0 ORDER BY rows DESC, value LIMIT ?",
+                (facet, most),
+            )
+            return [Value(*row) for row in found]
 
     def find(self, query: Query, start: int, count: int, *, seconds: float) -> list[Hit]:
         """Return up to ``count`` rows from the ``start``-th on, in order of their numbers.
@@ -156,9 +160,10 @@ class SearchIndex:
             QueryUnusable: it asks for nothing but exclusions.
             SearchTooLong: it took more than ``seconds``.
         """
-        tables, conditions, values = self._where(query)
+        with self._sound():
+            tables, conditions, values = self._where(query)
         asked = (
-            f"SELECT row.doc / {_GENERATIONS}, shard.name, row.place FROM {tables} JOIN shard ON shard.id = row.shard"
+            f"SELECT row.doc / {GENERATIONS}, shard.name, row.place FROM {tables} JOIN shard ON shard.id = row.shard"
             f" {conditions} ORDER BY {'fts.rowid' if 'fts' in tables else 'row.doc'} LIMIT ? OFFSET ?"
         )
         with self._in_time(seconds) as connection:
@@ -170,7 +175,8 @@ class SearchIndex:
         Raises:
             QueryUnusable, SearchTooLong: as of ``find``.
         """
-        tables, conditions, values = self._where(query)
+        with self._sound():
+            tables, conditions, values = self._where(query)
         asked = f"SELECT count(*) FROM (SELECT 1 FROM {tables} {conditions} LIMIT {MOST_COUNTED + 1})"
         with self._in_time(seconds) as connection:
             (found,) = connection.execute(asked, values).fetchone()
@@ -190,7 +196,7 @@ class SearchIndex:
         for facet, value in query.facets.items():
             if facet not in self._facets:
                 raise ValueError(f"facet {facet!r}: there are {', '.join(self._facets)}")
-            conditions.append(f"row.{_column(facet)} = (SELECT id FROM value WHERE facet = ? AND value = ?)")
+            conditions.append(f"row.{column_of(facet)} = (SELECT id FROM value WHERE facet = ? AND value = ?)")
             values += [facet, value]
         for bound, sign in ((query.least, ">="), (query.most, "<=")):
             if bound is not None:
@@ -199,13 +205,13 @@ class SearchIndex:
         return tables, f"WHERE {' AND '.join(conditions)}" if conditions else "", values
 
     def _insert(self, shard: int, generation: int, rows: Iterable[Indexed]) -> None:
-        columns = ", ".join(map(_column, self._facets))
+        columns = ", ".join(map(column_of, self._facets))
         marks = ", ".join("?" * (5 + len(self._facets)))
         put_row = f"INSERT INTO row (doc, shard, place, id, size{', ' if columns else ''}{columns}) VALUES ({marks})"
         codes: dict[tuple[str, str], int] = {}
         seen: dict[int, int] = {}
         for row in rows:
-            document = row.index * _GENERATIONS + generation
+            document = row.index * GENERATIONS + generation
             coded = [self._code(codes, facet, row.facets.get(facet)) for facet in self._facets]
             for code in coded:
                 if code is not None:
@@ -233,92 +239,53 @@ class SearchIndex:
         """Take the rows of a shard out. What the full-text index knows of them leads nowhere from then on."""
         for facet in self._facets:
             self._connection.execute(
-                f"UPDATE value SET rows = rows - gone.n FROM (SELECT {_column(facet)} AS code, count(*) AS n FROM row"
+                f"UPDATE value SET rows = rows - gone.n FROM (SELECT {column_of(facet)} AS code, count(*) AS n FROM row"
                 f" WHERE shard = ? GROUP BY code) AS gone WHERE value.id = gone.code",
                 (shard,),
             )
         self._connection.execute("DELETE FROM row WHERE shard = ?", (shard,))
         self._connection.execute("DELETE FROM shard WHERE id = ?", (shard,))
 
+    def _note(self, shard: str, sha256: str | None, generation: int) -> int:
+        (number,) = self._connection.execute(
+            "INSERT INTO shard (name, sha256, generation) VALUES (?, ?, ?) RETURNING id", (shard, sha256, generation)
+        ).fetchone()
+        return int(number)
+
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _sound(self) -> Iterator[sqlite3.Connection]:
+        """Remove the file where it turns out to be damaged: a cut of the power can leave it so, deep inside."""
         try:
             yield self._connection
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            self._connection.close()
+            self._file.remove()
+            raise IndexDamaged(f"{self._file.path} was damaged ({error}) and is built again: look later") from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._sound():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                if self._connection.in_transaction:  # of some errors SQLite rolls back by itself
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
 
     @contextmanager
     def _in_time(self, seconds: float) -> Iterator[sqlite3.Connection]:
         until = time.monotonic() + seconds
         self._connection.set_progress_handler(lambda: time.monotonic() > until, 10_000)
-        try:
-            yield self._connection
-        except sqlite3.OperationalError as error:
-            if time.monotonic() > until:
-                raise SearchTooLong(f"it took more than {seconds:g} s") from error
-            raise
-        finally:
-            self._connection.set_progress_handler(None, 0)
-
-    def _connected(self) -> sqlite3.Connection:
-        connection = self._opened()
-        try:
-            _prepare(connection, self._facets)
-        except sqlite3.DatabaseError as error:
-            connection.close()
-            if error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        with self._sound():
+            try:
+                yield self._connection
+            except sqlite3.OperationalError as error:
+                if time.monotonic() > until:
+                    raise SearchTooLong(f"it took more than {seconds:g} s") from error
                 raise
-            for suffix in ("", "-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-            connection = self._opened()
-            _prepare(connection, self._facets)
-        return connection
-
-    def _opened(self) -> sqlite3.Connection:
-        self._path.touch(mode=0o600)  # words of texts are in there
-        return sqlite3.connect(self._path, timeout=WAIT_S, isolation_level=None)
-
-
-def _column(facet: str) -> str:
-    return f"f_{facet}"
-
-
-def _prepare(connection: sqlite3.Connection, facets: Sequence[str]) -> None:
-    """Make the tables, in place of those of another version."""
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-    connection.execute("PRAGMA synchronous = OFF")  # after a power cut it is built again
-    statements = _schema(facets)
-    version = zlib.crc32("".join(statements).encode()) >> 1  # SQLite takes 31 bits
-    if _version(connection) == version:
-        return
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("BEGIN EXCLUSIVE")
-    if _version(connection) != version:  # else another process has been faster
-        for statement in statements:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {version}")
-    connection.execute("COMMIT")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _schema(facets: Sequence[str]) -> list[str]:
-    columns = "".join(f", {_column(facet)} INTEGER" for facet in facets)
-    return [
-        *(f"DROP TABLE IF EXISTS {table}" for table in ("fts", "row", "value", "shard")),
-        "CREATE TABLE shard (id INTEGER PRIMARY KEY, name TEXT UNIQUE, sha256 TEXT, generation INTEGER)",
-        "CREATE TABLE value (id INTEGER PRIMARY KEY, facet TEXT, value TEXT, rows INTEGER DEFAULT 0,"
-        " UNIQUE (facet, value))",
-        # ``doc`` is the row's number times ``_GENERATIONS``, plus how often its shard was made again: so what the full-
-        # text index still knows of an older text leads to no row, and the order is that of the numbers.
-        f"CREATE TABLE row (doc INTEGER PRIMARY KEY, shard INTEGER, place INTEGER, id TEXT, size INTEGER{columns})",
-        "CREATE INDEX row_id ON row (id)",
-        "CREATE INDEX row_shard ON row (shard)",
-        *(f"CREATE INDEX row_{facet} ON row ({_column(facet)})" for facet in facets),
-        "CREATE VIRTUAL TABLE fts USING fts5(text, names, content='', columnsize=0, tokenize='unicode61')",
-    ]
+            finally:
+                self._connection.set_progress_handler(None, 0)

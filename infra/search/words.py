@@ -5,17 +5,22 @@
     -draft             not this word
     pharma*            words that begin so
 
-Letters are compared without case and accents. Chinese, Japanese, Thai and other scripts without spaces are indexed
-sign by sign, so that any run of signs is found.
+Letters are compared without case and accents, and in whatever form or width they are written. Chinese, Japanese, Thai
+and other scripts without spaces are indexed sign by sign, so that any run of signs is found; Korean likewise, whose
+words have their particles at their end.
 """
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import regex
 
+TOKENIZER = "unicode61 remove_diacritics 2"  # cuts words; with 1, letters with two marks, as in Nguyễn, would keep them
 # A sign of a script that puts no spaces between words is a word of its own.
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+# What makes a letter of these scripts another, and may be left out by whoever types; elsewhere marks are vowels.
+_ACCENTS = regex.compile(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}])\p{Mn}+")
 _PART = regex.compile(r'(?P<not>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 _LETTER = regex.compile(r"[\p{L}\p{N}\p{Co}]")  # what the index keeps: anything else only parts words
 
@@ -25,8 +30,11 @@ class QueryUnusable(ValueError):
 
 
 def indexed(text: str) -> str:
-    """Return ``text`` as it goes into the index."""
-    return _UNSPACED.sub(r" \g<0> ", text)
+    """Return ``text`` as it goes into the index: compatible forms, accents and case made equal, signs apart."""
+    if text.isascii():
+        return text
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return _UNSPACED.sub(r" \g<0> ", unicodedata.normalize("NFC", bare).casefold())
 
 
 @dataclass(frozen=True, slots=True)

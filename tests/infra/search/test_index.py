@@ -3,12 +3,13 @@
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from infra.search.builder import Builder, Progress, Source
-from infra.search.index import MOST_COUNTED, Hit, Indexed, Query, SearchIndex, SearchTooLong, Value
+from infra.search.index import MOST_COUNTED, Hit, IndexDamaged, Indexed, Query, SearchIndex, SearchTooLong, Value
 
 
 def row(index: int, place: int, text: str, kind: str | None = None, size: int = 0, names: str = "") -> Indexed:
@@ -80,6 +81,37 @@ def test_a_shard_that_is_gone_is_dropped(index: SearchIndex) -> None:
     index.drop("part-a")
     index.drop("part-a")
     assert (index.shards(), numbers(index, Query("word")), index.values("kind", 9)) == ({}, [], [])
+
+
+@pytest.mark.parametrize("name", ["part-a", "part-a-cut-otherwise"])
+def test_words_of_rows_that_were_gone_for_a_while_do_not_lead_to_those_that_came_in_their_place(
+    index: SearchIndex, name: str
+) -> None:
+    index.put("part-a", "1", [row(0, 0, "old")])
+    index.put("part-b", "1", [row(9, 0, "old")])
+    for sha256 in ("2", "3"):
+        for gone in index.shards().keys() - {"part-b"}:
+            index.drop(gone)
+        assert index.shards() == {"part-b": "1"}
+        index.put(name, sha256, [row(0, 0, f"new{sha256}")])
+    assert numbers(index, Query("old")) == [9]
+    assert numbers(index, Query("new2")) == []
+    assert numbers(index, Query("new3")) == [0]
+
+
+def test_a_damaged_index_is_removed_and_built_anew(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    with closing(SearchIndex(path, ["kind"])) as index:
+        index.put("part-a", "1", [row(number, number, f"word{number} " * 20) for number in range(300)])
+    data = path.read_bytes()
+    assert len(data) > 40_000
+    path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))  # its head is whole, so that it opens
+    with closing(SearchIndex(path, ["kind"])) as index, pytest.raises(IndexDamaged, match="is built again"):
+        numbers(index, Query("word7"))
+    with closing(SearchIndex(path, ["kind"])) as index:
+        assert index.shards() == {}
+        assert index.put("part-a", "1", [row(7, 0, "word7")])
+        assert numbers(index, Query("word7")) == [7]
 
 
 def test_counting_ends_where_it_gets_long(index: SearchIndex) -> None:
@@ -165,6 +197,28 @@ def test_a_shard_that_cannot_be_read_is_told_and_holds_up_no_other(tmp_path: Pat
     source = Source(tmp_path / "x.sqlite", ("kind",), lambda: {"part-a": "1", "part-b": "1"}, rows)
     assert waited(builder, source) == Progress(1, 2, {"part-a": "part-a is gone"})
     builder.close()
+
+
+def test_a_store_that_did_not_answer_is_told_and_asked_again(tmp_path: Path) -> None:
+    away, told = [KeyError("the store is away")], threading.Event()
+
+    def rows(_: str) -> Iterable[Indexed]:
+        if away:
+            raise away.pop()
+        assert told.wait(20)
+        return [row(0, 0, "word")]
+
+    builder = Builder((), (KeyError,))
+    source = Source(tmp_path / "x.sqlite", ("kind",), lambda: {"part-a": "1"}, rows)
+    until = time.monotonic() + 20
+    while not (progress := builder.want(source)).trouble:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert progress == Progress(0, 1, {}, "'the store is away'")
+    told.set()
+    assert waited(builder, source) == Progress(1, 1)
+    builder.close()
+    assert builder.want(source) == Progress(1, 1)  # nothing is told of what has passed
 
 
 def test_readers_see_whole_shards_while_others_are_written(tmp_path: Path) -> None:

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.search.words import QueryUnusable, expression, indexed, terms_of
+from infra.search.words import TOKENIZER, QueryUnusable, expression, indexed, terms_of
 
 TEXTS = {
     1: 'Amina Karim has high blood pressure. She said "no".',
     2: "Pressure of blood: 120/80, says the draft of the pharmacy",
     3: "José Müller, Straße 5 AND OR NOT NEAR",
     4: "山田太郎は東京都に住んでいます。",
+    5: "환자는 Nguye\u0302\u0303n Văn Ánh, ＩＤ ４７１１, ΟΔΟΣ, مُحَمَّد, हिन्दी",
 }
 
 
 def found(typed: str) -> list[int]:
     connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE fts USING fts5(text, names, content='', tokenize='unicode61')")
+    connection.execute("CREATE VIRTUAL TABLE fts USING fts5(text, names, content='', tokenize='" + TOKENIZER + "')")
     for number, text in TEXTS.items():
         connection.execute("INSERT INTO fts (rowid, text, names) VALUES (?, ?, 'amina')", (number, indexed(text)))
     match = expression(typed, "text")
@@ -39,6 +40,16 @@ def found(typed: str) -> list[int]:
         ("pharm", []),
         ("pharm*", [2]),
         ("jose muller", [3]),
+        ("strasse STRASSE", [3]),
+        ("nguyen", [5]),  # two marks on one letter, here written apart
+        ("Nguy\u1ec5n", [5]),
+        ("anh", [5]),
+        ("환자", [5]),  # a particle follows
+        ("id 4711", [5]),  # of full width in the text
+        ("οδός", [5]),
+        ("محمد", [5]),  # without the vowels of the text
+        ("हिन्दी", [5]),
+        ("हन्द", []),  # marks that are vowels of their own
         ("AND", [3]),
         ("blood OR josé", []),  # no operator: a word that stands in none of both
         ("NOT near", [3]),
@@ -49,8 +60,8 @@ def found(typed: str) -> list[int]:
         ("amina", [1]),  # not what only the names hold
         ("names:amina", []),
         ("text : blood", []),
-        ("", [1, 2, 3, 4]),
-        ("* - \" ( ) ^ : ' + {}", [1, 2, 3, 4]),
+        ("", [1, 2, 3, 4, 5]),
+        ("* - \" ( ) ^ : ' + {}", [1, 2, 3, 4, 5]),
     ],
 )
 def test_what_is_typed_finds_what_a_person_means(typed: str, numbers: list[int]) -> None:
