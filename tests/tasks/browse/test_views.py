@@ -27,7 +27,11 @@ def shown(text: str, *words: str) -> str:
         ("Ann met Anna, ann", ("ann",), "[Ann] met [Ann]a, [ann]"),
         ("the blood  pressure", ("blood pressure",), "the [blood pressure]"),
         ("1.5 (or so)", ("(or", "1.5"), "[1.5] [(or] so)"),
-        ("山田は東京都", ("東京",), "山田は東京都"),  # in the middle of what has no spaces: found, not marked
+        ("山田は東京都", ("東京",), "山田は[東京]都"),  # in the middle of what has no spaces
+        ("환자는 병원에", ("환자",), "[환자]는 병원에"),
+        ("Herr Nguyễn, Nguye\u0302\u0303n", ("nguyen",), "Herr [Nguyễn], [Nguye\u0302\u0303n]"),
+        ("Die Straße, ＩＤ ４７", ("strasse", "id"), "Die [Straße], [ＩＤ] ４７"),
+        ("concat", ("nca",), "concat"),
         ("", ("x",), ""),
         ("nothing of it", ("else",), "nothing of it"),
     ],
@@ -42,6 +46,11 @@ def test_a_snippet_begins_before_the_first_hit_and_says_that_there_is_more() -> 
     assert "[needle]" in line
     assert line.endswith(" …")
     assert len(line) <= LENGTH + 10
+
+
+def test_a_snippet_begins_before_a_hit_that_is_written_otherwise() -> None:
+    assert "私の[血圧]は" in shown("あ" * 300 + "。私の血圧は高い", "血圧")
+    assert "[Nguyễn]" in shown("word " * 100 + "Nguyễn", "nguyen")
 
 
 @settings(max_examples=100)
