@@ -140,6 +140,59 @@ def test_a_container_ends_with_the_status_of_its_command(tmp_path: Path) -> None
     assert entrypoint(tmp_path, "bash", "-c", "exit 7").returncode == 7
 
 
+def test_the_token_of_a_clouds_identity_stays_the_file_that_is_renewed(tmp_path: Path) -> None:
+    file = {"AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token")}
+    done = entrypoint(
+        tmp_path, "bash", "-c", "echo $AWS_WEB_IDENTITY_TOKEN_FILE ${AWS_WEB_IDENTITY_TOKEN-none}", **file
+    )
+    assert done.stdout == f"{tmp_path / 'token'} none\n"
+
+
+RAY = """#!/bin/bash
+mkdir -p "$RAY_TMPDIR/ray"
+echo 127.0.0.1 > "$RAY_TMPDIR/ray/ray_current_cluster"
+exec sleep 60
+"""
+TOLD = """
+trap 'told=$((told + 1)); echo told $told' TERM
+echo begun
+for ((i = 0; i < 20; i++)); do sleep 0.1; done
+"""
+
+
+@pytest.mark.parametrize(("node", "told"), [("join", 1), ("head", 2)])
+def test_a_run_is_told_to_end_once_and_may_drain_and_a_worker_twice(tmp_path: Path, node: str, told: int) -> None:
+    ray = tmp_path / "bin" / "ray"
+    ray.parent.mkdir()
+    ray.write_text(RAY)
+    ray.chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}/bin:/usr/bin:/bin",
+        "RAY_TMPDIR": str(tmp_path),
+        "PRIVASIS_SECOND_SIGNAL_S": "0.4",
+    }
+    environment |= {"PRIVASIS_RAY_NODE": node, "PRIVASIS_RAY_ADDRESS": "127.0.0.1:6379"}
+    # What Prefect starts a run with has no handler of the signal: it ends at once, and the run below it goes on.
+    command = ["bash", "-c", 'bash -c "$0"; exit', TOLD] if node == "join" else ["bash", "-c", TOLD]
+    with subprocess.Popen(
+        ["bash", CONTAINERS / "entrypoint", *command], env=environment, stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as container:
+        assert container.stdout is not None
+        assert container.stdout.readline() == "begun\n"
+        container.terminate()
+        said = container.stdout.read()
+    assert said.splitlines() == [f"told {count}" for count in range(1, told + 1)]
+    assert container.returncode in (0, 143)
+
+
+def test_what_kuberay_asks_whether_a_node_lives_is_in_the_image() -> None:
+    assert re.search(r"apt-get install [^&]*\bwget\b", stages()["factory"])
+
+
+def test_a_home_that_can_be_written_is_in_the_image() -> None:
+    assert re.search(r"\bHOME=/tmp\b", stages()["factory"])
+
+
 def test_a_pool_gets_the_defaults_of_its_cluster() -> None:
     template = json.loads((ROOT / "deploy" / "work-pools" / "kubernetes.json").read_text())
     changed = with_defaults(template, {"namespace": "else", "secret": "keys"})
