@@ -17,6 +17,10 @@ COLUMNS = ("sheet", "reviewer", "number", "id", "text", "natural", "coherent", "
 MOST_TOLD = 8  # problems; more are counted
 
 _WORDS = {"yes": True, "y": True, "no": False, "n": False, "": None}
+_SHEET, _ID = (
+    "sheet-",
+    "id-",
+)  # without a letter before it, a spreadsheet may take 0012345678 or 12e4567890 for a number
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that starts so is run by spreadsheets
 
 
@@ -85,7 +89,8 @@ def read_csv(data: bytes, place: str, at: datetime) -> Answers:
         raise AnswersUnfit(f"{place}: {'no column ' + ', '.join(lost) if lost else 'no rows'}: export the table anew")
     (sheet, reviewer) = (_only(rows, name, place) for name in ("sheet", "reviewer"))
     judgements = tuple(_row(row, f"{place}: row {number}", at) for number, row in enumerate(rows, 1))
-    return Answers(sheet=sheet, reviewer=reviewer, judgements=tuple(each for each in judgements if _says(each)))
+    said = tuple(each for each in judgements if _says(each))
+    return Answers(sheet=sheet.removeprefix(_SHEET), reviewer=reviewer, judgements=said)
 
 
 def table(sheet: Sheet, reviewer: str, said: Mapping[str, Judgement]) -> str:
@@ -101,7 +106,8 @@ def table(sheet: Sheet, reviewer: str, said: Mapping[str, Judgement]) -> str:
         answers = (None, None) if judgement is None else (judgement.natural, judgement.coherent)
         comment = "" if judgement is None else judgement.comment
         words = ["" if answer is None else "yes" if answer else "no" for answer in answers]
-        writer.writerow((sheet.digest, reviewer, number, item.id, _cell(item.text), *words, _cell(comment)))
+        row = (f"{_SHEET}{sheet.digest}", reviewer, number, f"{_ID}{item.id}", _cell(item.text), *words, _cell(comment))
+        writer.writerow(row)
     return written.getvalue()
 
 
@@ -148,7 +154,7 @@ def _row(row: Mapping[str, str | None], place: str, at: datetime) -> Judgement:
     if len(comment) > MOST_COMMENT:
         raise AnswersUnfit(f"{place}: a comment of {len(comment):,} characters, {MOST_COMMENT:,} at most")
     return Judgement(
-        item=(row["id"] or "").strip(),
+        item=(row["id"] or "").strip().removeprefix(_ID),
         natural=_answer(row, "natural", place),
         coherent=_answer(row, "coherent", place),
         comment=comment,

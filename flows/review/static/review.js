@@ -42,11 +42,17 @@ class Server {
 }
 
 class InFile {
+  kept = true; // a browser may refuse to keep anything of a file
   async sheet() {
     const sheet = JSON.parse(at("sheet").textContent);
     this.reviewer = sheet.reviewer;
     this.digest = sheet.sheet;
-    this.said = JSON.parse(localStorage.getItem(this.name()) || "{}");
+    try {
+      this.said = JSON.parse(localStorage.getItem(this.name()) || "{}");
+    } catch {
+      this.said = {};
+      this.kept = false;
+    }
     for (const entry of sheet.entries) Object.assign(entry, this.said[entry.id]);
     return sheet;
   }
@@ -58,9 +64,15 @@ class InFile {
   }
   async save({ id, natural, coherent, comment }) {
     this.said[id] = { natural, coherent, comment, at: new Date().toISOString() };
-    localStorage.setItem(this.name(), JSON.stringify(this.said));
+    try {
+      localStorage.setItem(this.name(), JSON.stringify(this.said));
+      this.kept = true;
+    } catch {
+      this.kept = false;
+    }
   }
   saved() {
+    if (!this.kept) return "This browser keeps nothing: save the answers as a file before you close the page";
     return "Kept in this browser: save the answers as a file when you are done";
   }
   handIn() {
@@ -225,7 +237,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 addEventListener("beforeunload", (event) => {
-  if (waiting.size) event.preventDefault();
+  if (!at("review").hidden) comment(); // one that is being written
+  const kept = store instanceof Server ? !sending && !waiting.size : store.kept;
+  if (!kept) event.preventDefault();
 });
 addEventListener("hashchange", () => location.reload());
 

@@ -53,7 +53,11 @@ def fill(table: Path, natural: str, coherent: str, *, only: Sequence[str] | None
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         for row in rows:
-            answers = {"natural": natural, "coherent": coherent} if only is None or row["id"] in only else {}
+            answers = (
+                {"natural": natural, "coherent": coherent}
+                if only is None or row["id"].removeprefix("id-") in only
+                else {}
+            )
             writer.writerow(row | answers)
 
 
