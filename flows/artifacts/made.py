@@ -6,7 +6,7 @@ from typing import Protocol
 from prefect.artifacts import create_markdown_artifact
 
 from flows.artifacts.markdown import code, escaped
-from flows.artifacts.run import key_of
+from flows.artifacts.run import artifact_only, key_of
 from flows.artifacts.shards import tell_cost
 from infra.llm.types import Usage
 from infra.shards.location import Location
@@ -31,7 +31,10 @@ def tell_made(title: str, figures: Mapping[str, str], places: Mapping[str, Locat
             *(f"| {escaped(name)} | {escaped(value)} |" for name, value in figures.items()),
         ]
     lines += ["", *(f"- {escaped(name)}: {code(str(place))}" for name, place in places.items())]
-    create_markdown_artifact("\n".join(lines), key=key_of("made", title), description=f"What {escaped(title)} came to")
+    with artifact_only("figures"):
+        create_markdown_artifact(
+            "\n".join(lines), key=key_of("made", title), description=f"What {escaped(title)} came to"
+        )
 
 
 def figures_of(receipts: Iterable[ShardReceipt], before: int) -> dict[str, str]:

@@ -8,12 +8,10 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from uuid import UUID
 
-import httpx
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
-from prefect.exceptions import PrefectHTTPStatusError
 
 from flows.artifacts.markdown import escaped
-from flows.artifacts.run import is_deployed, key_of
+from flows.artifacts.run import UNHEARD, is_deployed, key_of
 from flows.commands.wording import counted, duration
 from infra.run_state import RunState
 from tasks.report.formats import usd
@@ -109,7 +107,7 @@ class _Teller:
                 self._artifact = made if isinstance(made, UUID) else None
             else:
                 update_progress_artifact(self._artifact, progress.percent, description=_text(progress))
-        except (httpx.HTTPError, PrefectHTTPStatusError) as error:
+        except UNHEARD as error:
             logger.warning("the run's page shows an old progress, Prefect did not take the new one: %s", error)
             return
         self._told = progress

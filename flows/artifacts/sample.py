@@ -1,19 +1,23 @@
 """A few rows of what a run has made, on the run's page: their shape, unless the run was told to show more."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from prefect.artifacts import create_markdown_artifact
 
 from flows.artifacts.markdown import escaped, fenced
-from flows.artifacts.run import key_of
+from flows.artifacts.run import artifact_only, key_of
 from infra.shards.ranges import ShardRange
 from infra.shards.store import StageStore
 from tasks.report.formats import count
 
 Sample = Literal["none", "masked", "full"]
 ROWS = 3
+_WORD = re.compile(r"\w+")
+HIDDEN = "(named after a value)"
 COLUMNS = {
     "records": ("record_id", "language", "record_type", "domain", "text", "attributes", "groups", "words"),
     "triplets": ("record_id", "language", "text", "instruction", "sanitized", "verified", "targets", "words"),
@@ -36,28 +40,40 @@ def tell_sample(store: StageStore, table: Literal["records", "triplets"], shard:
     blocks = [render(row, full=sample == "full") for row in rows]
     dataset = store.layout.manifest.parents[1].name
     hint = "" if sample == "full" else "\n\nTexts and values are left out: `sample: full` shows them."
-    create_markdown_artifact(
-        "\n\n".join([f"First rows of {table} in {shard.name}.{hint}", *blocks]),
-        key=key_of("sample", dataset, table),
-        description=f"A few {table}, {'with their texts' if sample == 'full' else 'texts masked'}",
-    )
+    with artifact_only("sample"):
+        create_markdown_artifact(
+            "\n\n".join([f"First rows of {table} in {shard.name}.{hint}", *blocks]),
+            key=key_of("sample", dataset, table),
+            description=f"A few {table}, {'with their texts' if sample == 'full' else 'texts masked'}",
+        )
 
 
 def record_block(row: Mapping[str, Any], *, full: bool) -> str:
-    """Return a record as Markdown: its groups, how much is in them, and how long it is."""
+    """Return a record as Markdown: its groups, how much is in them, and how long it is.
+
+    Models name types and groups, and may do so after what is in the record: masked, such a name is left out.
+    """
     values = {each["key"]: len(each["value"]) for each in row["attributes"]}
-    kind = " · ".join(escaped(str(each)) for each in (row["record_type"], row["domain"], row["language"]) if each)
+    shown = str if full else partial(_masked, values=[each["value"] for each in row["attributes"]])
+    type_ = shown(row["record_type"]) if row["record_type"] else ""
+    kind = " · ".join(escaped(each) for each in (type_, row["domain"], row["language"]) if each)
     lines = [f"### {escaped(row['record_id'])}", kind, "", _length("text", row["text"], row["words"]), ""]
     lines += ["| group | values | characters |", "| --- | ---: | ---: |"]
     for group in row["groups"]:
         sizes = [values[key] for key in group["keys"] if key in values]
-        lines.append(f"| {escaped(group['name'])} | {count(len(sizes))} | {_range(sizes)} |")
+        lines.append(f"| {escaped(shown(group['name']))} | {count(len(sizes))} | {_range(sizes)} |")
     grouped = {key for group in row["groups"] for key in group["keys"]}
     if alone := [size for key, size in values.items() if key not in grouped]:
         lines.append(f"| in no group | {count(len(alone))} | {_range(alone)} |")
     if full:
         lines += ["", fenced(row["text"])]
     return "\n".join(lines)
+
+
+def _masked(name: str, values: Sequence[str]) -> str:
+    """Return a name, unless it has a word of a value in it that may be a proper name or a number."""
+    telling = {word.casefold() for value in values for word in _WORD.findall(value) if not word.islower()}
+    return HIDDEN if telling.intersection(_WORD.findall(name.casefold())) else name
 
 
 def triplet_block(row: Mapping[str, Any], *, full: bool) -> str:
