@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -26,10 +26,16 @@ from tasks.report.formats import usd
 from tasks.report.marks import visible
 
 if TYPE_CHECKING:
-    from flows.backfill import BackfillReport, Chosen, Selection
+    from flows.backfill import BackfillReport, Chosen, Selection, Stage
     from flows.evaluate import Asked
 
 MOST_LISTED = 12
+REACHED: Mapping[str, frozenset[str]] = {  # shards of which states each choice of --reprocess makes
+    "missing": frozenset({"missing"}),
+    "missing_and_failed": frozenset({"missing", "open", "failed"}),
+    "stale": frozenset({"missing", "open", "failed", "stale"}),
+    "all": frozenset({"missing", "open", "failed", "stale", "committed"}),
+}
 
 
 def rows_of(shards: str | None, run: RunConfig) -> ShardRange | None:
@@ -97,6 +103,12 @@ def run_selected(
     known = get_args(ChosenState)
     if unknown := [name for name in said["states"] if name not in known]:
         raise ConfigError(f"--state: no state {unknown[0]!r}; there are {','.join(known)}")
+    if said["states"] and not REACHED[said["reprocess"]].intersection(said["states"]):
+        least = next(each for each, reached in REACHED.items() if reached.intersection(said["states"]))
+        raise ConfigError(
+            f"--state {','.join(said['states'])}: --reprocess {said['reprocess']} makes no such shard: add --reprocess"
+            f" {least}"
+        )
     try:
         for name in said["names"]:
             ShardRange.parse(name)
@@ -123,6 +135,8 @@ def run(config: RunConfig, selection: "Selection", asked: "Asked | None", *, dry
         chosen.append(choose(stage, selection, left))
         left = None if left is None else left - len(chosen[-1].shards)
     print_outlook(console, config, chosen)
+    for line in _left_out(stages, chosen, selection):
+        _line(console, line)
     if dry:
         console.print(Text("Nothing was done: leave out --dry-run to do it."), soft_wrap=True)
         return
@@ -182,6 +196,20 @@ def print_report(
         _line(console, f"{counted(report.rest, 'shard')} of the selection left: give the same command again{again}.")
     folder = shlex.quote(str(run.root / run.dataset))
     _line(console, f"\n  privasis shards matrix {folder}    where every shard stands")
+
+
+def _left_out(stages: "Sequence[Stage]", chosen: "Sequence[Chosen]", selection: "Selection") -> Iterator[str]:
+    """Say of each shard that was named, and is to be made in no stage, where it stands."""
+    found = {name for each in chosen for name in each.names}
+    left = [name for name in selection.names if name not in found]
+    if not left or any(each.rest for each in chosen):  # those of the rest are for the next run
+        return
+    states = [(stage.name, {each.shard.name: each for each in stage.plan("all").shards}) for stage in stages]
+    for name in left[:MOST_LISTED]:
+        told = [f"{stage}: {_why(shards[name])}" for stage, shards in states if name in shards]
+        yield visible(f"{name} is left out: {'; '.join(told) or 'no shard of these stages is called so'}")
+    if any(shards.get(name) for name in left for _, shards in states):
+        yield "What is committed is made again by --reprocess all, what is stale by --reprocess stale."
 
 
 def _why(planned: PlannedShard) -> str:

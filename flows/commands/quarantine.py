@@ -72,7 +72,7 @@ def rejected(folder: Location, stage: str | None, wanted: Wanted, *, texts: bool
         columns = [*_FIGURES, *(_TEXTS if texts else [])]
         for shard, record in store.manifest.records().items():
             table = _rejects_of(store)
-            if not record.files[table].rows:
+            if table not in record.files or not record.files[table].rows:  # another release's shard may have none
                 continue
             for row in store.read_shard(table, shard, columns).to_pylist():
                 if wanted.takes(row):
@@ -123,7 +123,9 @@ def show_list(folder: Location, stage: str | None, wanted: Wanted, most: int, *,
     if left:
         console.print(Text(f"and {left:,} more: --most N shows more, --reason and --step fewer"), soft_wrap=True)
     if not shown:
-        console.print(Text("No such row."))
+        filtered = "" if "filtered" in wanted.outcomes else " in quarantine; --filtered takes along filtered ones"
+        told = f"No such row{filtered}. `privasis quarantine count {folder}` shows steps and reasons."
+        console.print(Text(visible(told)), soft_wrap=True)
 
 
 def retry(flags: RunFlags, stage: "RetryStage", wanted: Wanted, most: int | None, *, dry: bool) -> None:
@@ -165,11 +167,10 @@ def retry(flags: RunFlags, stage: "RetryStage", wanted: Wanted, most: int | None
         ),
         soft_wrap=True,
     )
-    if report.passed and stage == "records":
-        console.print(
-            Text("Triplets of these shards are stale: `privasis backfill --stages triplets --reprocess stale`"),
-            soft_wrap=True,
-        )
+    if report.passed:
+        below = "triplets" if stage == "records" else "splits"
+        again = f"{below.capitalize()} of these shards, if there are any, are stale now"
+        console.print(Text(f"{again}: `privasis backfill --stages {below} --reprocess stale`"), soft_wrap=True)
 
 
 def _run(config: RunConfig, stage: "RetryStage", wanted: Wanted, most: int | None, shards: int) -> "RetryReport":
