@@ -1,5 +1,6 @@
 """The command ``privasis``: what it is called with. What it does is in ``flows.commands``, imported when needed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
 from flows.commands.money_app import check_identities, cost
-from flows.commands.places import HELP, Place, place
+from flows.commands.places import HELP, Place, on_this_machine, place
 from flows.commands.quarantine_app import quarantine_app
 from flows.commands.review.app import review_app
 from flows.commands.signals import interruptible
@@ -43,6 +44,14 @@ class Commands(TyperGroup):
         """Return the names in the order of the work."""
         return sorted(super().list_commands(ctx), key=IN_ORDER.index)
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer keeps the types to itself
+        """Return a command whose paths are of this machine, or parsed as places."""
+        command = super().get_command(ctx, cmd_name)
+        for each in _with_all_below(command) if command else ():
+            for param in each.params:
+                param.callback = param.callback or on_this_machine
+        return command
+
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - typer keeps the type to itself
         """Run the command; tell an expected error in a message instead of a traceback."""
         with interruptible() as interrupted_code:
@@ -63,6 +72,12 @@ class Commands(TyperGroup):
 
                 echo(f"privasis: {message_of(error)}", err=True)
                 raise Exit(interrupted_code() or code_of(error) or 1) from error
+
+
+def _with_all_below(command: Any) -> Iterator[Any]:  # noqa: ANN401 - typer keeps the type to itself
+    yield command
+    for each in getattr(command, "commands", {}).values():
+        yield from _with_all_below(each)
 
 
 def _expected() -> tuple[type[Exception], ...]:

@@ -1,7 +1,7 @@
 """Data sets on the command line: a folder of this machine, or a place in an object store."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
@@ -27,3 +27,16 @@ def place(text: str) -> "Location":
         return location(text)
     except ValueError as error:
         raise BadParameter(str(error)) from error
+
+
+def on_this_machine(ctx: Any, param: Any, value: Any) -> Any:  # noqa: ANN401 - typer keeps the types to itself
+    """Give back what an option or argument got; a file or folder of this machine must not be called ``s3://...``.
+
+    Raises:
+        BadParameter: it is; the folder ``s3:`` of this machine would be made.
+    """
+    for each in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(each, Path) and each.parts[:1] == ("s3:",):
+            address = str(each).replace(":/", "://", 1)
+            raise BadParameter(f"{address}: this has to be on this machine: give a path, copy with `aws s3 cp`")
+    return value

@@ -122,6 +122,8 @@ def location(place: "str | Path | ObjectPath") -> "Path | ObjectPath":
         raise ValueError(
             f"{text!r}: {match[1]}: is no protocol known here: give s3://BUCKET/PREFIX, or a path of this machine"
         )
+    if text.startswith(SCHEME[:3]):  # else it would be a folder of that name
+        raise ValueError(f"{text!r}: a place in an object store is s3://BUCKET/PREFIX")
     return Path(text)
 
 

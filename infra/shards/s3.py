@@ -16,6 +16,10 @@ CONNECT_WITHIN_S = 5.0
 ANSWER_WITHIN_S = 30.0
 CONNECTIONS = 64
 
+_REGION = {  # as every other tool of AWS has it; botocore by itself reads the second name alone
+    "region": ("region", ["AWS_REGION", "AWS_DEFAULT_REGION"], None, None)
+}
+
 _PASSES = frozenset(  # as a rule, and the client has tried again already
     ("SlowDown", "Throttling", "ThrottlingException", "TooManyRequests", "RequestTimeout", "OperationAborted")
 )
@@ -65,13 +69,26 @@ def client() -> Any:  # noqa: ANN401 - made at run time, from a description
 
     Raises:
         PackageMissing: the extra is not installed.
+        StorageRefused: what the environment or ~/.aws says makes no client.
     """
     try:
-        from botocore.config import Config
-        from botocore.session import get_session
+        from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError as error:
         raise PackageMissing("a root of s3:// needs package botocore: pip install 'privasis-factory[s3]'") from error
-    session = get_session()
+    try:
+        return _made()
+    except (BotoCoreError, ValueError) as error:  # ValueError: no URL, no number
+        raise StorageRefused(
+            f"no client for s3:// can be made ({error}): correct the variables AWS_* (AWS_ENDPOINT_URL_S3 is a whole"
+            " URL, https://HOST:PORT) or ~/.aws"
+        ) from error
+
+
+def _made() -> Any:  # noqa: ANN401 - made at run time, from a description
+    from botocore.config import Config
+    from botocore.session import get_session
+
+    session = get_session(_REGION)
     retries: dict[str, object] = {"mode": "standard"}
     if session.get_config_variable("max_attempts") is None:
         retries["total_max_attempts"] = ATTEMPTS
@@ -94,19 +111,19 @@ def asking(path: ObjectPath) -> Iterator[None]:
         StorageUnavailable: no answer, or too many requests.
         StorageRefused: credentials, rights, bucket, region, or something that the store cannot do.
     """
-    client()  # says so if the package is missing
+    client()  # says so if there can be none
     from botocore import exceptions as aws
 
     try:
         yield
     except aws.ClientError as error:
         raise _meaning(path, error.response) from error
-    except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError) as error:
+    except (aws.NoCredentialsError, aws.CredentialRetrievalError, aws.SSOError, aws.TokenRetrievalError) as error:
         raise StorageRefused(
             f"{path}: no usable credentials ({error}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE,"
-            " or give this machine a role"
+            " (an SSO profile: log in again), or give this machine a role"
         ) from error
-    except (aws.ProfileNotFound, aws.InvalidConfigError, aws.NoRegionError, aws.ParamValidationError) as error:
+    except (aws.NoRegionError, aws.ParamValidationError) as error:
         raise StorageRefused(f"{path}: {error}") from error
     except aws.BotoCoreError as error:  # the rest are failures on the way: no name, no connection, no answer in time
         raise StorageUnavailable(

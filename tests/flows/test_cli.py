@@ -120,6 +120,21 @@ def test_the_help_of_a_command_has_an_example(command: str) -> None:
     assert any(line.strip().startswith(f"privasis {command}") for line in shown.output.splitlines())
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare data/a --html s3://bucket/page.html",
+        "export data/a --to s3://bucket/chats",
+        "evaluate nap2 s3://bucket/rewrites.csv",
+        "surprise evaluate data/a --policy here.json --policy s3://bucket/policy.json",
+    ],
+)
+def test_a_file_of_this_machine_is_not_taken_from_a_bucket(command: str) -> None:
+    said = CliRunner(env={"COLUMNS": "200"}).invoke(cli.app, command.split())
+    assert said.exit_code == 2
+    assert f"{command.split()[-1]}: this has to be on this machine" in said.output
+
+
 def test_reprocess_offers_what_plans_know() -> None:
     offered = get_type_hints(cli.synthesize, include_extras=False)["reprocess"]
     assert get_args(offered) == get_args(Reprocess)

@@ -118,6 +118,46 @@ def test_without_credentials_it_says_where_they_belong(
         files.read(place / "a")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("AWS_SECRET_ACCESS_KEY", None, "missing: AWS_SECRET_ACCESS_KEY"),
+        ("AWS_PROFILE", "nobody", "profile .nobody. could not be found"),
+        ("AWS_ENDPOINT_URL_S3", "minio.example.org:9000", "minio.example.org:9000.*https://HOST:PORT"),
+        ("AWS_MAX_ATTEMPTS", "many", "'many'"),
+        ("AWS_REGION", "not one", "'not one'"),
+    ],
+)
+def test_an_environment_that_makes_no_client_is_refused_by_what_it_says(
+    bucket: Store, place: ObjectPath, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, said: str
+) -> None:
+    monkeypatch.delenv(name, raising=False)
+    if value is not None:
+        monkeypatch.setenv(name, value)
+    object_store.forget()
+    with pytest.raises(StorageRefused, match=f"no client for s3:// can be made.*{said}"):
+        files.read(place / "a")
+
+
+@pytest.mark.parametrize(
+    ("told", "region"),
+    [
+        ({"AWS_REGION": "eu-central-1"}, "eu-central-1"),
+        ({"AWS_DEFAULT_REGION": "eu-west-1"}, "eu-west-1"),
+        ({"AWS_REGION": "eu-central-1", "AWS_DEFAULT_REGION": "eu-west-1"}, "eu-central-1"),
+    ],
+)
+def test_the_region_is_that_of_either_variable(
+    bucket: Store, monkeypatch: pytest.MonkeyPatch, told: dict[str, str], region: str
+) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    object_store.forget()
+    assert s3.client().meta.region_name == region
+
+
 def test_a_server_that_is_down_is_unavailable(
     bucket: Store, place: ObjectPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +227,17 @@ def test_a_table_that_is_not_there_or_none_is_damaged(bucket: Store, place: Obje
 
 
 @pytest.mark.parametrize(
-    "text", ["s3://", "s3://b", "s3:///a", "s3://bucket/a//b", "s3://bucket/a/../b", "s3:/bucket/a", "gs://bucket/a"]
+    "text",
+    [
+        "s3://",
+        "s3://b",
+        "s3:///a",
+        "s3://bucket/a//b",
+        "s3://bucket/a/../b",
+        "s3:/bucket/a",
+        "s3:bucket",
+        "gs://bucket",
+    ],
 )
 def test_what_is_no_place_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="s3://BUCKET/PREFIX"):
