@@ -12,6 +12,7 @@ from rich.text import Text
 from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
+from flows.commands.whole import print_whole
 from flows.config import Remote
 from infra.llm.batch_files import RemoteBatch
 from infra.llm.connect import Endpoint
@@ -43,7 +44,7 @@ def run(flags: RunFlags, *, cancel: bool) -> None:
     if not found:
         console.print("No shard waits for a batch.")
         return
-    console.print(_table(found))
+    print_whole(console, _table(found))
     if cancel:
         console.print("What they have answered is kept: the same `synthesize` uses it and sends the rest again.")
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from flows.commands.quiet import quiet_prefect
 from flows.commands.stages import stages_of
+from flows.commands.whole import print_whole
 from flows.commands.wording import counted
 from flows.config import ConfigError
 from infra.shards.location import Location
@@ -75,7 +76,7 @@ def run(folders: list[Location], by: list[By], as_json: bool) -> None:
         sys.stdout.write(f"{json.dumps([_plain(line, by) for line in lines], indent=2, ensure_ascii=False)}\n")
         return
     console = Console()
-    console.print(table_of(lines, by))
+    print_whole(console, table_of(lines, by))
     if unpriced := sum(line.unpriced for line in lines):
         console.print(Text(f"Not in it: {unpriced:,} tokens of which nobody has said what they cost."), soft_wrap=True)
     for folder in folders:

@@ -18,6 +18,7 @@ from flows.commands.flags import RunFlags
 from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.stages import stages_of
+from flows.commands.whole import print_whole
 from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
@@ -98,7 +99,7 @@ def show_counts(folder: Location, stage: str | None, wanted: Wanted) -> None:
     table.add_column("paid", justify="right", footer=usd(sum(cost.values())))
     for key, number in rows.most_common():
         table.add_row(*(Text(visible(part)) for part in key), count(number), count(again[key]), usd(cost[key]))
-    Console().print(table)
+    print_whole(Console(), table)
 
 
 def show_list(folder: Location, stage: str | None, wanted: Wanted, most: int, *, texts: bool) -> None:

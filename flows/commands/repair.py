@@ -35,7 +35,7 @@ def matrix(folder: Location, html: Path | None) -> None:
 
     found = matrix_of(folder)
     console = Console()
-    console.print(matrix_view(found))
+    console.print(matrix_view(found), soft_wrap=True)
     if html is not None:
         html.write_text(matrix_page(found), encoding="utf-8")
         console.print(Text(f"The page: {html}"), soft_wrap=True)

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
+from flows.commands.whole import print_whole
 from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.shards.store import StageStore
@@ -43,7 +44,7 @@ def run(
     if not report.shards:
         raise ConfigError(f"{config.root / config.dataset}: no finished triplets to split: `privasis sanitize` first")
     console = Console()
-    console.print(_table(report.splits))
+    print_whole(console, _table(report.splits))
     folder = job.store().layout.tables["splits"]
     line = f"{counted(report.shards, 'shard')} in {folder}, {report.made:,} of them split now"
     console.print(Text(line), soft_wrap=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from prefect.artifacts import create_markdown_artifact
 
 from flows.artifacts.markdown import escaped
-from flows.artifacts.run import key_of
+from flows.artifacts.run import artifact_only, key_of
 from flows.matrix.look import Matrix
 from infra.shards.matrix import GRAVEST, CellState, named
 
@@ -15,9 +15,10 @@ MOST_STRETCHES = 200
 def tell_matrix(found: Matrix) -> None:
     """Write the artifact of the run that is under way."""
     name = found.folder.name
-    create_markdown_artifact(
-        matrix_markdown(found), key=key_of("matrix", name), description=f"Where the shards of {escaped(name)} stand"
-    )
+    with artifact_only("matrix"):
+        create_markdown_artifact(
+            matrix_markdown(found), key=key_of("matrix", name), description=f"Where the shards of {escaped(name)} stand"
+        )
 
 
 def matrix_markdown(found: Matrix) -> str:

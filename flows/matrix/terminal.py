@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from flows.commands.wording import counted
 from flows.matrix.look import Matrix
 from infra.shards.matrix import GRAVEST, MEANINGS, Cell, CellState, MatrixRow, named
-from tasks.report.formats import count
 from tasks.report.marks import visible
 
 STYLES: dict[CellState, str] = {
@@ -36,19 +34,9 @@ MOST_STRETCHES = 12  # of a stage
 
 
 def matrix_view(found: Matrix) -> RenderableType:
-    """Lay it out."""
+    """Lay it out in lines, which wrap: the columns of a table would be cut where a terminal is narrow."""
     states = [state for state in reversed(GRAVEST) if any(row.counts()[state] for row in found.rows)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("stage", overflow="fold")
-    for heading in ("shards", *states, "rows", "filtered", "quarantined"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in found.rows:
-        counts = row.counts()
-        cells = [Text(count(counts[state]), style=STYLES[state] if counts[state] else "dim") for state in states]
-        rows = map(count, (row.kept, row.filtered))
-        quarantined = Text(count(row.quarantined), style="yellow" if row.quarantined else "dim")
-        table.add_row(Text(visible(row.stage)), count(len(row.cells)), *cells, *rows, quarantined)
-    parts: list[RenderableType] = [table]
+    parts: list[RenderableType] = []
     for row in found.rows:
         parts += _lines(row)
     parts.append(_legend(states, found.rows))
@@ -56,7 +44,16 @@ def matrix_view(found: Matrix) -> RenderableType:
 
 
 def _lines(row: MatrixRow) -> Iterator[Text]:
-    yield Text.assemble((visible(row.stage), "bold"), "  ", strip(row.cells))
+    counts = row.counts()
+    head = Text.assemble((visible(row.stage), "bold"), f"  {counted(len(row.cells), 'shard')}: ")
+    states = [state for state in reversed(GRAVEST) if counts[state]]
+    head.append(Text(", ").join(Text(f"{counts[state]:,} {state}", STYLES[state]) for state in states))
+    yield head
+    rejected = Text(f"{row.filtered:,} filtered, ").append(
+        f"{row.quarantined:,} quarantined", "yellow" if row.quarantined else ""
+    )
+    yield Text(f"  {counted(row.kept, 'row')} kept, ").append(rejected)
+    yield Text.assemble("  ", strip(row.cells))
     stretches = list(row.stretches())
     for state, why, cells in stretches[:MOST_STRETCHES]:
         line = Text.assemble("  ", (state, STYLES[state]), f"  {named(cells)}")

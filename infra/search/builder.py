@@ -106,6 +106,7 @@ class Builder:
         ), not known.keys() <= wanted.keys()
 
     def _work(self) -> None:
+        passing: tuple[type[Exception], ...] = (sqlite3.Error, OSError, IndexDamaged, *self.passing)
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: self._queue or self._ended)
@@ -115,7 +116,7 @@ class Builder:
             try:
                 self._fill(source)
                 self._trouble.pop(source.path, None)
-            except (sqlite3.Error, OSError, IndexDamaged, *self.passing) as error:
+            except passing as error:
                 self._trouble[source.path] = str(error)
                 logger.warning("%s: not brought up to date: %s", source.path.name, error)
             finally:

@@ -199,7 +199,6 @@ def _filled(cell: Cell, store: StageStore, record: ShardRecord | ManifestCorrupt
 
 
 def named(cells: Sequence[Cell]) -> str:
-    """Name neighbouring shards: the rows they hold, and how many there are."""
+    """Name a shard, or neighbouring ones by the rows they hold and how many there are."""
     first, last = cells[0].shard, cells[-1].shard
-    rows = f"rows {first.start:,} to {last.stop:,}"
-    return rows if len(cells) == 1 else f"{rows}, {len(cells):,} shards"
+    return first.name if len(cells) == 1 else f"rows {first.start:,} to {last.stop:,}, {len(cells):,} shards"

@@ -20,6 +20,7 @@ from flows.commands.quiet import quiet_prefect
 from flows.commands.run_of import run_of
 from flows.commands.surprise.methods import Surroundings, method_of
 from flows.commands.surprise.opening import check_output, open_first
+from flows.commands.whole import print_whole
 from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
@@ -222,7 +223,7 @@ def report(job: "RouteJob", selector_usd: float, as_json: bool) -> None:
         sys.stdout.write(f"{json.dumps(figures, indent=2)}\n")
         return
     console = Console()
-    console.print(_table(found))
+    print_whole(console, _table(found))
     console.print(Text(f"\nTexts: {job.store().layout.tables['routed']}/*.parquet; figures: {home}"), soft_wrap=True)
 
 
