@@ -99,12 +99,21 @@ def start(config: StackConfig, environment: dict[str, str], tell: Callable[[str]
                     return state
                 time.sleep(0.2)
     except BaseException:  # Ctrl-C, for instance: half a stack is of no use
-        child.terminate()
-        child.wait(DOWN_WITHIN_S)
+        _end(child, config.home)
         raise
-    child.terminate()
-    child.wait(DOWN_WITHIN_S)
+    _end(child, config.home)
     raise StackFailed(f"not ready within {_UP_WITHIN_S:g} s: see {log}")
+
+
+def _end(supervisor: subprocess.Popen[bytes], home: Path) -> None:
+    supervisor.terminate()
+    try:
+        supervisor.wait(DOWN_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()
+        supervisor.wait()
+        if (state := read_state(StackFolder(home).state)) is not None:
+            end(leftovers(state), grace_s=5)
 
 
 def stop(state: StackState, tell: Callable[[str], None]) -> None:

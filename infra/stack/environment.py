@@ -94,6 +94,9 @@ def exports(config: StackConfig) -> str:
         f"export PREFECT_API_URL={config.api_url}",
         f'export PREFECT_API_AUTH_STRING="$(cat {_quoted(str(folder.password))})"',
         f"export PRIVASIS_RAY_ADDRESS={config.ray_head}",
+        # A proxy that the shell has would be asked for our server, too.
+        f'case ",${{no_proxy:-}}," in *,{LOOPBACK},*) ;;',
+        f'*) export no_proxy="${{no_proxy:+$no_proxy,}}{LOOPBACK}" ;; esac',
     ]
     if config.ray_address is None:
         lines += [f"export {name}={_quoted(value)}" for name, value in _ray(config).items()]

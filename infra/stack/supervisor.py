@@ -97,7 +97,10 @@ class Supervisor:
             return
         worker = self._watched[WORKER]
         self._say("registering pools and deployments")
-        register(self._api, self._config, dict(worker.part.environment), self._folder.logs / "deploy.log")
+        environment, log = dict(worker.part.environment), self._folder.logs / "deploy.log"
+        register(self._api, self._config, environment, log, given_up=lambda: self._signal is not None)
+        if self._signal is not None:
+            return
         self._settle()
         self._start(worker)
         self._wait([worker])

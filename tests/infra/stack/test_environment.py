@@ -100,6 +100,13 @@ def test_a_shell_gets_from_the_exports_what_the_worker_gets(config: StackConfig)
     )
     shell = dict(line.split("=", 1) for line in told.stdout.splitlines() if "=" in line)
     assert client_environment(config).items() <= shell.items()
+    assert shell["no_proxy"] == "127.0.0.1"
+
+
+def test_exports_that_are_given_twice_spare_our_server_the_proxy_once(config: StackConfig) -> None:
+    text = f"export no_proxy=example.org\n{exports(config)}\n{exports(config)}\necho $no_proxy"
+    told = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, env={"PATH": os.defpath})
+    assert told.stdout == "example.org,127.0.0.1\n"
 
 
 @pytest.mark.parametrize(

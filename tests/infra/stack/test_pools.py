@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jsonpatch import JsonPatch
 
 from infra.stack.pools import DESCRIPTIONS
@@ -61,3 +62,10 @@ def test_a_job_of_kubernetes_is_what_its_worker_takes_and_unprivileged() -> None
     assert pod["securityContext"]["runAsNonRoot"] is True
     (container,) = pod["containers"]
     assert container["securityContext"]["allowPrivilegeEscalation"] is False
+
+
+def test_a_container_of_a_run_has_its_data_sets_in_a_volume_that_outlives_it() -> None:
+    compose = yaml.safe_load(Path("deploy/compose/compose.yaml").read_text(encoding="utf-8"))
+    worker = compose["services"]["worker"]["volumes"]
+    volumes = template("docker")["variables"]["properties"]["volumes"]["default"]
+    assert volumes == [f"{compose['name']}_{volume}" for volume in worker]
