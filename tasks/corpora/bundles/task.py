@@ -4,7 +4,10 @@ import ast
 import re
 from dataclasses import dataclass
 
-_FENCED = re.compile(r"^```[A-Za-z]*\r?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+# What follows the fence may be any spelling of the language, with more or without: python3, py, {.python}, Python 3.
+_OPENING = r"^```[^`\r\n]*\r?\n"
+_FENCED = re.compile(_OPENING + r"(.*?)^```", re.DOTALL | re.MULTILINE)
+_OPEN = re.compile(_OPENING, re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def code_of(answer: str) -> str:
     closed = _FENCED.search(answer)
     if closed:
         return closed[1]
-    opened = re.search(r"^```[A-Za-z]*\r?\n", answer, re.MULTILINE)
+    opened = _OPEN.search(answer)
     return answer[opened.end() :] if opened else answer
 
 

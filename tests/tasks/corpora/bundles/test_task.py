@@ -28,6 +28,11 @@ def test_code_survives_its_fence(code: str) -> None:
         ("```python\na = 1\nb =", "a = 1\nb ="),  # cut off before the fence closed
         ("a = 1\n", "a = 1\n"),
         ("```\r\na = 1\r\n```", "a = 1\r\n"),
+        ("```python3\na = 1\n```", "a = 1\n"),
+        ("Sure:\n```Python 3.11\na = 1\n```\nDone", "a = 1\n"),
+        ('```{.py title="a.py"}\na = 1\n```', "a = 1\n"),
+        ("```python3\na = 1\nb =", "a = 1\nb ="),
+        ('```py\n"""\n    ```\n    x\n    ```\n"""\n```', '"""\n    ```\n    x\n    ```\n"""\n'),
     ],
 )
 def test_the_code_of_an_answer_is_its_first_block(answer: str, code: str) -> None:
