@@ -12,6 +12,7 @@ import errno
 import os
 import platform
 import resource
+import signal
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -20,6 +21,7 @@ CANNOT_CONFINE = 97  # exit status that no Python program ends with by itself
 OPEN_FILES = 64
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 38, 22, 23, 24
 
 # Landlock: system calls have the same numbers on every processor.
@@ -65,6 +67,8 @@ def main(work: str, program: str, cpu_s: str, memory_bytes: str, file_bytes: str
     try:
         _limit(int(cpu_s), int(memory_bytes), int(file_bytes))
         _drop_capabilities()
+        # Whoever would end the program at its limits may be killed: then it goes as well.
+        _must(_LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "a signal at the parent's end")
         _must(_LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         _confine_files(Path(work))
         _filter_calls()

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from infra.sandbox import confine
+from infra.sandbox.folders import own_folder
 
 _CONFINE = Path(confine.__file__)
 _KEPT_BYTES = 64 * 1024  # of each output, from its end, where the error is
@@ -68,12 +68,12 @@ def run_python(source: str, limits: Limits) -> Outcome:
     """
     if sys.platform != "linux":
         raise SandboxUnavailable(f"programs are confined on Linux only, this is {sys.platform}: use a Linux container")
-    with tempfile.TemporaryDirectory(prefix="sandbox-") as outer:
-        work = Path(outer) / "work"
+    with own_folder() as outer:
+        work = outer / "work"
         work.mkdir()
         program = work / "program.py"
         program.write_bytes(source.encode("utf-8", "surrogatepass"))  # byte for byte: no line end is changed
-        outputs = Path(outer) / "stdout", Path(outer) / "stderr"  # outside the reach of the program
+        outputs = outer / "stdout", outer / "stderr"  # outside the reach of the program
         started = time.monotonic()
         status, timed_out = _run(work, program, limits, outputs)
         seconds = time.monotonic() - started
