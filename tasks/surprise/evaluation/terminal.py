@@ -1,6 +1,6 @@
 """Tables of calibration and evaluation in a terminal; names from data go through ``visible`` and never as markup."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -32,14 +32,20 @@ def render_calibration(calibration: Calibration) -> RenderableType:
     table.add_section()
     table.add_row(Text("chosen", "bold"), *_point_cells(calibration.chosen), style="bold cyan")
     parts: list[RenderableType] = [head, Text(), Text("operating points", "italic"), table]
-    parts += [
-        Text(f"{each.name} has no threshold: {each.point.reason}", "dim")
-        for each in calibration.operating
-        if isinstance(each.point, NoPoint)
-    ]
+    parts += [Text(line, "dim") for line in _without_threshold(calibration)]
     if calibration.result is not None and len(calibration.result.categories) > 1:
         parts += [Text(), _categories([calibration.result])]
     return Group(*parts, Text(), *(_advised(sentence) for sentence in calibration.advice))
+
+
+def _without_threshold(calibration: Calibration) -> Iterator[str]:
+    """Say why operating points have no threshold, each reason once; that of the chosen point is in the advice."""
+    names: dict[str, list[str]] = {}
+    for each in calibration.operating:
+        if isinstance(each.point, NoPoint) and each.point != calibration.chosen:
+            names.setdefault(each.point.reason, []).append(each.name)
+    for reason, those in names.items():
+        yield f"{', '.join(those)}: no threshold: {reason}"
 
 
 def render_results(results: Sequence[Result], unit: str) -> RenderableType:
