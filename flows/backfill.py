@@ -1,6 +1,7 @@
 """Makes again, or at last, what several stages lack: in the order of their lineage, as much as one run may."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
@@ -159,7 +160,8 @@ def backfill(run: RunConfig, selection: Selection, asked: Asked | None = None) -
             left = None if left is None else left - len(chosen.shards)
             done.append(StageDone(chosen, receipts))
     finally:
-        tell_matrix(matrix_of(run.root / run.dataset))
+        with suppress(ConfigError):  # nothing of the data set is there yet: why, the error says that is under way
+            tell_matrix(matrix_of(run.root / run.dataset))
     return BackfillReport(tuple(done))
 
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 from prefect.artifacts import create_markdown_artifact
@@ -54,14 +53,14 @@ def record_block(row: Mapping[str, Any], *, full: bool) -> str:
     Models name types and groups, and may do so after what is in the record: masked, such a name is left out.
     """
     values = {each["key"]: len(each["value"]) for each in row["attributes"]}
-    shown = str if full else partial(_masked, values=[each["value"] for each in row["attributes"]])
-    type_ = shown(row["record_type"]) if row["record_type"] else ""
+    private = () if full else [each["value"] for each in row["attributes"]]
+    type_ = named(row["record_type"], private) if row["record_type"] else ""
     kind = " · ".join(escaped(each) for each in (type_, row["domain"], row["language"]) if each)
     lines = [f"### {escaped(row['record_id'])}", kind, "", _length("text", row["text"], row["words"]), ""]
     lines += ["| group | values | characters |", "| --- | ---: | ---: |"]
     for group in row["groups"]:
         sizes = [values[key] for key in group["keys"] if key in values]
-        lines.append(f"| {escaped(shown(group['name']))} | {count(len(sizes))} | {_range(sizes)} |")
+        lines.append(f"| {escaped(named(group['name'], private))} | {count(len(sizes))} | {_range(sizes)} |")
     grouped = {key for group in row["groups"] for key in group["keys"]}
     if alone := [size for key, size in values.items() if key not in grouped]:
         lines.append(f"| in no group | {count(len(alone))} | {_range(alone)} |")
@@ -70,9 +69,9 @@ def record_block(row: Mapping[str, Any], *, full: bool) -> str:
     return "\n".join(lines)
 
 
-def _masked(name: str, values: Sequence[str]) -> str:
-    """Return a name, unless it has a word of a value in it that may be a proper name or a number."""
-    telling = {word.casefold() for value in values for word in _WORD.findall(value) if not word.islower()}
+def named(name: str, private: Sequence[str]) -> str:
+    """Return a name, unless it has a word of a private value in it that may be a proper name or a number."""
+    telling = {word.casefold() for value in private for word in _WORD.findall(value) if not word.islower()}
     return HIDDEN if telling.intersection(_WORD.findall(name.casefold())) else name
 
 

@@ -29,11 +29,12 @@ from flows.deployed.parameters import (
     Settings,
     Workers,
 )
-from flows.deployed.running import carry_out, in_order
+from flows.deployed.running import carry_out
 from flows.evaluation_report import write_report
 from flows.synthesize import RUNNER
 from tasks.evaluation.steps import evaluate_shard
 from tasks.report.formats import percent
+from tasks.sanitization.steps import sanitize_shard
 
 Sanitizer = Annotated[
     str,
@@ -53,7 +54,7 @@ ChunkSizes = Annotated[
 SanitizedBy = Annotated[str, Says("Model that sanitizes. Empty: all models of the run file.")]
 
 
-@flow(name="evaluate", task_runner=RUNNER)
+@flow(name="evaluate-cleaner", task_runner=RUNNER)
 def evaluate_cleaner(
     dataset: Dataset = "records",
     sanitizer: Sanitizer = "triplets",
@@ -85,7 +86,7 @@ def evaluate_cleaner(
     if todo:
         check_models(asked.serving(run))
     try:
-        report = carry_out(lambda: stage.evaluate.fn(run, asked, reprocess), evaluate_shard, len(todo))
+        report = carry_out(lambda: stage.evaluate.fn(run, asked, reprocess), [evaluate_shard], len(todo))
     finally:
         tell_shards(job.store(), stage.plan_evaluation(job, "missing"))
     if not isinstance(report, State):
@@ -135,8 +136,9 @@ def study_chunk_size(
         run_file, settings, dataset=dataset, root=root, workers=workers, in_flight=in_flight, budget=budget_usd
     ) as flags:
         run = run_of(flags)
-        stopped = in_order(
-            lambda: chunk_size_command.run(flags, sizes, sanitized_by or None, evaluator or None, as_json=False)
+        stopped = carry_out(
+            lambda: chunk_size_command.run(flags, sizes, sanitized_by or None, evaluator or None, as_json=False),
+            [sanitize_shard, evaluate_shard],
         )
     if stopped is not None:
         return stopped

@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema
 from flows.artifacts.sample import Sample as SampleChoice
 from infra.shards.plan import Reprocess as ReprocessChoice
 
+SAFE = 2**53  # a form rounds larger integers, and no longer says so
 NAME = r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$"
 
 
@@ -55,9 +56,11 @@ Settings = Annotated[
 Records = Annotated[
     int | None, Field(ge=1, le=100_000_000), Says("How many records. None: as in the run file, else 100.")
 ]
-First = Annotated[int | None, Field(ge=0), Says("First record of the population. None: as in the run file, else 0.")]
+First = Annotated[
+    int | None, Field(ge=0, le=10**12), Says("First record of the population. None: as in the run file, else 0.")
+]
 Seed = Annotated[
-    int | None, Field(ge=0, lt=2**63), Says("Another seed is another population. None: as in the run file, else 1.")
+    int | None, Field(ge=0, lt=SAFE), Says("Another seed is another population. None: as in the run file, else 1.")
 ]
 Language = Annotated[
     str, Says("Language of the records, in English (German). Empty: as in the run file, else English.")
@@ -96,7 +99,7 @@ InFlight = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    Field(gt=0),
+    Field(gt=0, le=1e9),
     Says("Begin nothing new when the data set's stage has cost so many USD in all. None: as in the run file."),
 ]
 Sample = Annotated[

@@ -89,7 +89,7 @@ def synthesize(
         make_home(run.root / run.dataset)
     store = planned_job(run).store()
     try:
-        report = carry_out(lambda: stage.synthesize.fn(run, reprocess), synthesize_shard, len(todo))
+        report = carry_out(lambda: stage.synthesize.fn(run, reprocess), [synthesize_shard], len(todo))
     finally:
         tell_shards(store, stage.plan_run(run, "missing"))
     if not isinstance(report, State):

@@ -1,17 +1,21 @@
 """How a deployment's run of a stage ends: as the stage does, in one message, or as cancelled."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from prefect import Task
 from prefect.client.schemas.objects import State
+from prefect.exceptions import CancelledRun
 from prefect.states import Cancelled, Crashed
 
-from flows.artifacts.run import is_being_cancelled
+from flows.artifacts.run import UNHEARD, is_being_cancelled
 from flows.budget import BudgetSpent
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.failures import Failures
 from infra.ray.worker import JobStopped
+
+logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
@@ -24,33 +28,53 @@ def in_order(work: Callable[[], R]) -> R | State[Any]:
     """
     try:
         return work()
-    except EXPECTED:
-        if is_being_cancelled():
+    except EXPECTED as error:
+        if _cancelled_meanwhile(error):
+            logging.getLogger("prefect.engine").addFilter(in_a_line)
             return Cancelled(message="Stopped in order: what is finished is kept, a new run goes on from there.")
         raise
 
 
-def carry_out(work: Callable[[], R], shard_task: Task[..., Any], shards: int) -> R | State[Any]:
-    """Do the work of one stage, and return what it returns, or the state that the run ends in when it was stopped.
+def _cancelled_meanwhile(error: Exception) -> bool:
+    try:
+        return is_being_cancelled()
+    except UNHEARD as unheard:  # what ended the run is what a person has to read
+        logger.warning("whether the run was cancelled when it failed (%s), Prefect does not say: %s", error, unheard)
+        return False
+
+
+def in_a_line(record: logging.LogRecord) -> bool:
+    """Let a process of a cancelled run end with a line: Prefect's engine logs that state as an error of its own."""
+    if record.exc_info and isinstance(record.exc_info[1], CancelledRun):
+        record.levelno, record.levelname, record.exc_info = logging.INFO, "INFO", None
+        record.msg, record.args = "The run was cancelled, and has ended in order.", ()
+    return True
+
+
+def carry_out(
+    work: Callable[[], R], shard_tasks: Sequence[Task[..., Any]], shards: int | None = None
+) -> R | State[Any]:
+    """Do the work of stages, and return what it returns, or the state that the run ends in when it was stopped.
 
     Args:
-        work: calls the stage.
-        shard_task: the task that makes one shard.
-        shards: that are to be made.
+        work: calls them.
+        shard_tasks: the task of each that makes one shard.
+        shards: that are to be made; None where nobody knows before.
 
     Raises:
         BudgetSpent: the run has cost what it may.
         RunFailed: shards did not get done; the message has every reason once.
     """
     failures = Failures()
-    shard_task.on_failure(failures.note)
+    for shard_task in shard_tasks:
+        shard_task.on_failure(failures.note)
     try:
         return in_order(work)
     except BudgetSpent:
         raise
     except EXPECTED as error:
-        told = failures.told(shards)
-        if isinstance(error, JobStopped) and _only_stopped(failures):
+        told = failures.told(len(failures.errors) if shards is None else shards)
+        if (isinstance(error, JobStopped) or isinstance(error.__cause__, JobStopped)) and _only_stopped(failures):
             # Not the run's fault: as after a crash, whoever watches over the runs starts it again.
             return Crashed(message=f"The process was told to end. {told or error}")
         raise told or error from error

@@ -131,7 +131,7 @@ def surprise_score(
         make_home(run.root / run.dataset)
     store = job.store()
     try:
-        report = carry_out(lambda: scoring.score.fn(run, reprocess), score_shard, len(todo))
+        report = carry_out(lambda: scoring.score.fn(run, reprocess), [score_shard], len(todo))
     finally:
         tell_shards(store, scoring.plan_scores(run, job, rows, "missing"))
     if not isinstance(report, State):
@@ -239,7 +239,7 @@ def surprise_route(
     if todo:
         check_models(run)
     try:
-        report = carry_out(lambda: routing.route.fn(run, job), route_shard, len(todo))
+        report = carry_out(lambda: routing.route.fn(run, job), [route_shard], len(todo))
     finally:
         tell_shards(job.store(), job.plan())
     if not isinstance(report, State):

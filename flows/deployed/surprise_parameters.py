@@ -54,7 +54,7 @@ Selection = Annotated[
 Shares = Annotated[str, Field(min_length=1), Says("Shares of the sentences to send, apart by commas.")]
 Whole = Annotated[bool, Says("Rewrite whole documents beside it.")]
 Private = Annotated[str, Says("What must not be told. Empty: the usual list of identifiers.")]
-SelectorUsd = Annotated[float, Field(ge=0), Says("What scoring a million source tokens costs you, in USD.")]
+SelectorUsd = Annotated[float, Field(ge=0, le=1e6), Says("What scoring a million source tokens costs you, in USD.")]
 Documents = Annotated[int, Field(ge=1, le=4096), Says("Documents of a shard worked on at once.")]
 PolicyOutput = Annotated[str, Field(pattern=r"\.json$"), Says("Where the policy goes; its figures beside it.")]
 Labels = Annotated[str, Says("Labels in place of the scores' own: .jsonl or .parquet. Empty: the scores' own.")]

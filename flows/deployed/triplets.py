@@ -18,6 +18,7 @@ from flows.commands.run_of import run_of
 from flows.commands.sanitize import write_page
 from flows.deployed.asked import UNSAID, flags_of, held_root
 from flows.deployed.parameters import (
+    SAFE,
     Budget,
     Dataset,
     Engine,
@@ -48,7 +49,9 @@ TestShare = Annotated[
 ValidationShare = Annotated[
     float | None, Field(ge=0, lt=1), Says("Share of the triplets for validation. None: as in the run file.")
 ]
-SplitSeed = Annotated[int | None, Field(ge=0), Says("Another seed is another split. None: as in the run file.")]
+SplitSeed = Annotated[
+    int | None, Field(ge=0, lt=SAFE), Says("Another seed is another split. None: as in the run file.")
+]
 Evaluation = Annotated[
     str,
     Says(
@@ -101,7 +104,7 @@ def sanitize(
         check_models(run)
     store = stage.planned_sanitization(run).store()
     try:
-        report = carry_out(lambda: stage.sanitize.fn(run, reprocess), sanitize_shard, len(planned.todo))
+        report = carry_out(lambda: stage.sanitize.fn(run, reprocess), [sanitize_shard], len(planned.todo))
     finally:
         tell_shards(store, stage.plan_sanitization(run, "missing"))
     if not isinstance(report, State):

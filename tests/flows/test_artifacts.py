@@ -1,18 +1,26 @@
 """What a run's page says of shards and samples, and what becomes of a run whose page is not taken."""
 
 import logging
+import re
 import shutil
 from pathlib import Path
 
 import httpx
 import pytest
 
+from flows.artifacts.markdown import escaped
+from flows.artifacts.outlook import outlook_markdown
 from flows.artifacts.run import artifact_only
 from flows.artifacts.sample import HIDDEN, record_block
 from flows.artifacts.shards import LONGEST, NEXT, shard_row, standings
+from flows.backfill import Selection
 from flows.config import RunConfig, load_run
+from flows.deployed.backfilling import chosen_of
+from flows.deployed.retrying import planned_figures
+from flows.retry import RetryPlan
 from flows.synthesize import plan_run
 from infra.shards.failures import FailureNotes
+from infra.shards.plan import Plan
 from infra.shards.ranges import ShardRange
 from tasks.synthesis.steps import records_store
 from tests.flows.conftest import MadeSet
@@ -45,6 +53,22 @@ def test_shards_that_failed_come_first_with_their_reason_and_what_to_do(run: Run
     assert len(row["why"]) <= LONGEST
     assert row["next"] == NEXT["failed"]
     assert (shard_row(store, found[2])["why"], shard_row(store, found[2])["next"]) == ("", "")
+
+
+def test_a_dry_backfill_says_on_the_page_which_shards_and_what_they_may_cost(run: RunConfig) -> None:
+    store = records_store(run.root, run.dataset)
+    chosen = chosen_of(run, Selection(stages=("records", "triplets"), most=3), None)
+    text = outlook_markdown(run, chosen, dry=True)
+    assert text.startswith("Nothing was done: this was a dry run.")
+    assert re.search(r"^\| records \| 2 \| 0 \| 0 \| [\d,]+ calls", text, re.MULTILINE)
+    assert re.search(r"^\| triplets \| 1 \| 1 \| 0 \| [\d,]+ calls", text, re.MULTILINE)
+    assert escaped(THIRD.name) in text
+    assert list(store.manifest.records()) == [FIRST, SECOND]
+
+
+def test_a_dry_retry_counts_rows_shards_and_what_has_to_be_made_again_before() -> None:
+    planned = RetryPlan(Plan((), (FIRST, SECOND)), {FIRST.name: 3, SECOND.name: 2}, (THIRD.name,))
+    assert list(planned_figures(planned).values()) == ["5", "2", "1"]
 
 
 def test_a_name_that_a_model_gave_after_a_value_is_left_out_of_a_masked_sample() -> None:

@@ -1,6 +1,7 @@
 """The deployments of `deploy/prefect.yaml`: their forms, what they build, and what their runs tell."""
 
 import json
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import yaml
 from prefect import Flow
 from prefect.cli.deploy._models import DeploymentConfig, PrefectYamlModel
 from prefect.cli.deploy._triggers import DeploymentTriggerAdapter
+from prefect.client.schemas.objects import State
+from prefect.exceptions import CancelledRun
 from prefect.flows import load_flow_from_entrypoint
 from prefect.server.events.actions import RunDeployment
 from prefect.server.events.schemas.labelling import LabelDiver
@@ -21,10 +24,15 @@ from flows.artifacts.markdown import cell, code, escaped, fenced
 from flows.artifacts.progress import Progress
 from flows.artifacts.run import key_of
 from flows.artifacts.sample import record_block, triplet_block
+from flows.commands.errors import Code, RunFailed
 from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
 from flows.config import ConfigError
 from flows.deployed.asked import flags_of, run_file_at
+from flows.deployed.parameters import SAFE
+from flows.deployed.running import carry_out, in_a_line
+from infra.llm.types import BackendUnavailable
+from infra.ray.worker import JobStopped
 from infra.settings import settings
 
 PROJECT = Path(__file__).parents[2]
@@ -55,7 +63,7 @@ def test_every_parameter_of_every_deployment_has_a_description_and_a_form_withou
             assert kinds <= flat, f"{name}: {parameter}: {kinds}"
 
 
-def test_every_number_of_a_form_has_a_lower_bound_and_every_choice_is_a_list(
+def test_every_number_of_a_form_has_bounds_and_every_choice_is_a_list(
     deployed: dict[str, Flow[..., Any]],
 ) -> None:
     choices = {"engine", "reprocess", "sample", "redact", "action", "too_long", "kind", "scale", "benchmark", "goal"}
@@ -64,8 +72,15 @@ def test_every_number_of_a_form_has_a_lower_bound_and_every_choice_is_a_list(
             for each in shape.get("anyOf", [shape]):
                 if each.get("type") in ("integer", "number"):
                     assert each.keys() & {"minimum", "exclusiveMinimum"}, f"{name}: {parameter}"
+                    most = each.get("maximum", each.get("exclusiveMaximum"))
+                    assert most is not None, f"{name}: {parameter}: a number over 64 bits fails without a word"
+                    assert most <= SAFE, f"{name}: {parameter}: a form rounds it"
             if parameter in choices:
                 assert shape["enum"], f"{name}: {parameter}"
+
+
+def test_a_flow_is_called_as_its_deployment(deployed: dict[str, Flow[..., Any]]) -> None:
+    assert [flow.name for flow in deployed.values()] == list(deployed)  # `prefect deployment run NAME/NAME`
 
 
 def test_the_parameters_that_are_shipped_fit_the_forms(deployed: dict[str, Flow[..., Any]]) -> None:
@@ -242,6 +257,31 @@ def test_a_masked_triplet_counts_what_had_to_go() -> None:
     assert "Amina" not in block
     assert "Leave" not in block
     assert "sanitized: 3 words, 11 characters, 1 lines" in block
+
+
+def test_a_cancelled_run_ends_with_a_line_and_a_failed_one_with_its_traceback() -> None:
+    def told(error: Exception) -> str:
+        record = logging.LogRecord("prefect.engine", logging.ERROR, "", 1, "unexpected exception", (), None)
+        record.exc_info = (type(error), error, None)
+        assert in_a_line(record)
+        return logging.Formatter("%(levelname)s %(message)s").format(record)
+
+    assert told(CancelledRun("Stopped in order")) == "INFO The run was cancelled, and has ended in order."
+    assert told(KeyError("reasons")) == "ERROR unexpected exception\nKeyError: 'reasons'"
+
+
+def test_a_run_of_several_stages_whose_process_is_told_to_end_has_crashed_and_one_that_failed_has_not() -> None:
+    def stopped() -> None:
+        raise RunFailed("stopped, with 1 of 2 shards unfinished", Code.OUTSIDE) from JobStopped("part-0: stopped")
+
+    def failed() -> None:
+        raise RunFailed("1 of 2 shards failed", Code.OUTSIDE) from BackendUnavailable("no answer")
+
+    ended = carry_out(stopped, [])
+    assert isinstance(ended, State)
+    assert ended.is_crashed()
+    with pytest.raises(RunFailed, match="1 of 2 shards failed"):
+        carry_out(failed, [])
 
 
 def test_keys_of_artifacts_are_what_prefect_takes() -> None:
