@@ -18,7 +18,7 @@ from flows.commands.money_app import check_identities, cost
 from flows.commands.places import HELP, Place, on_this_machine, place
 from flows.commands.quarantine_app import quarantine_app
 from flows.commands.review.app import review_app
-from flows.commands.signals import interruptible
+from flows.commands.signals import FIRST_OF_NOTHING, interruptible
 from flows.commands.split_app import split
 from flows.commands.stack_app import down, ps, up
 from flows.commands.status_app import status as run_status
@@ -34,6 +34,11 @@ IN_ORDER = (  # of the work, in `--help`
     *("sanitize", "split", "evaluate", "study", "export", "train"),
     *("clean", "serve", "surprise", "corpus"),
     *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "backfill", "quarantine", "shards"),
+)
+
+GOING_ON = ("synthesize", "sanitize", "split", "evaluate", "study", "surprise", "backfill", "quarantine")
+INTERRUPTED = (
+    "interrupted. What is finished is kept, what was answered is not asked again: the same command goes on from there."
 )
 
 
@@ -57,8 +62,11 @@ class Commands(TyperGroup):
         with interruptible() as interrupted_code:
             try:
                 return super().invoke(ctx)
-            except SystemExit as end:  # a signal; while Ray starts, its own handler exits with the bare number
-                raise Exit(interrupted_code() or 1) from end
+            except (KeyboardInterrupt, SystemExit) as end:  # while Ray starts, its own handler exits with a bare number
+                code = interrupted_code() or (130 if isinstance(end, KeyboardInterrupt) else 1)
+                if code > FIRST_OF_NOTHING and ctx.invoked_subcommand in GOING_ON:
+                    echo(f"privasis: {INTERRUPTED}", err=True)
+                raise Exit(code) from end
             except BrokenPipeError:  # whoever read our output has gone, `head` for instance
                 raise
             except ModuleNotFoundError as error:

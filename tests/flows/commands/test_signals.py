@@ -48,3 +48,26 @@ def test_sigterm_unwinds_what_was_begun_and_ends_with_143() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout) == (143, "put in order\n")
+
+
+@pytest.mark.parametrize(("signum", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("name", "says"), [("synthesize", True), ("browse", False)])
+def test_a_run_that_is_interrupted_while_it_starts_says_what_is_kept(
+    signum: str, code: int, name: str, says: bool
+) -> None:
+    """What can be gone on with says so; what only looks ends in silence, as it is meant to."""
+    program = (
+        "import os, signal\n"
+        "from typer import Typer\n"
+        "from flows.cli import Commands\n"
+        "app = Typer(cls=Commands)\n"
+        "@app.callback()\n"
+        "def privasis() -> None: ...\n"
+        f"@app.command('{name}')\n"
+        f"def command() -> None: os.kill(os.getpid(), signal.{signum}); signal.pause()\n"
+        f"app(['{name}'])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == code, ended.stderr
+    assert ("is kept" in ended.stderr) == says
+    assert "Traceback" not in ended.stderr
