@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -47,15 +48,33 @@ def bucket(server: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> It
     object_store.forget()
 
 
+@dataclass(frozen=True)
+class Made:
+    """The records of one run, in a folder and in the bucket."""
+
+    here: RunConfig
+    there: RunConfig
+
+
+@pytest.fixture(scope="module")
+def made(simulator: Simulator, server: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as environment:
+        object_store.use(server, environment, folder / "scratch")
+        both = Made(run_of(simulator, folder / "data"), run_of(simulator, ObjectPath(BUCKET, "made/data")))
+        make(both.here)
+        make(both.there)
+        yield both
+
+
 def run_of(simulator: Simulator, root: Path | ObjectPath) -> RunConfig:
     synthesis = SynthesisConfig(words=80, refinement=RefinementConfig(steps=1, diversity=False))
     return run_on(simulator, root, records=8, shard_size=4, synthesis=synthesis)
 
 
-def test_records_triplets_and_pages_are_those_of_a_folder(simulator: Simulator, bucket: Store, tmp_path: Path) -> None:
-    here, there = run_of(simulator, tmp_path / "data"), run_of(simulator, ObjectPath(BUCKET, f"{tmp_path.name}/data"))
+def test_records_triplets_and_pages_are_those_of_a_folder(made: Made, bucket: Store) -> None:
+    here, there = made.here, made.there
     for run in (here, there):
-        make(run)
         sanitize(run)
     assert rows_of(there) == rows_of(here)
     assert outcomes_of(there) == outcomes_of(here)
@@ -71,9 +90,8 @@ def test_records_triplets_and_pages_are_those_of_a_folder(simulator: Simulator, 
     assert pages[0][1] is not None
 
 
-def test_records_are_read_to_be_scored(simulator: Simulator, bucket: Store, tmp_path: Path) -> None:
-    run = run_of(simulator, ObjectPath(BUCKET, f"{tmp_path.name}/data"))
-    make(run)
+def test_records_are_read_to_be_scored(made: Made, bucket: Store) -> None:
+    run = made.there
     rows = InputConfig(paths=(run.root / run.dataset,)).open()
     texts = store_of(run).read("records", ["text"])["text"].to_pylist()
     assert rows.rows == len(texts)
@@ -83,11 +101,9 @@ def test_records_are_read_to_be_scored(simulator: Simulator, bucket: Store, tmp_
         InputConfig(paths=(run.root / "other.parquet",)).open()
 
 
-def test_other_readers_read_the_files_where_they_are(simulator: Simulator, bucket: Store, tmp_path: Path) -> None:
+def test_other_readers_read_the_files_where_they_are(made: Made, bucket: Store) -> None:
     """As docs/object-storage.md has it."""
-    run = run_of(simulator, ObjectPath(BUCKET, f"{tmp_path.name}/data"))
-    make(run)
-    store = store_of(run)
+    store = store_of(made.there)
     ids = sorted(store.read("records", ["record_id"])["record_id"].to_pylist())
     options = {
         "aws_endpoint_url": bucket.url,
@@ -105,10 +121,9 @@ def test_other_readers_read_the_files_where_they_are(simulator: Simulator, bucke
     assert sorted(pq.read_table(names, filesystem=reader, columns=["record_id"])["record_id"].to_pylist()) == ids
 
 
-def test_a_machine_is_lost_and_another_goes_on(simulator: Simulator, bucket: Store, tmp_path: Path) -> None:
-    here, there = run_of(simulator, tmp_path / "data"), run_of(simulator, ObjectPath(BUCKET, f"{tmp_path.name}/data"))
-    make(here)
-    whole = past_of(here, simulator.dimension).requests
+def test_a_machine_is_lost_and_another_goes_on(simulator: Simulator, made: Made, bucket: Store, tmp_path: Path) -> None:
+    there = run_of(simulator, ObjectPath(BUCKET, f"{tmp_path.name}/data"))
+    whole = past_of(made.here, simulator.dimension).requests
     simulator.reset()
     process = FORKED.Process(target=_make_there, args=(there, bucket.url, str(tmp_path / "lost")))
     process.start()
@@ -119,7 +134,7 @@ def test_a_machine_is_lost_and_another_goes_on(simulator: Simulator, bucket: Sto
     os.environ["PRIVASIS_SCRATCH"] = str(tmp_path / "another")  # the fixture puts it back
     object_store.forget()
     make(there)
-    assert rows_of(there) == rows_of(here)
+    assert rows_of(there) == rows_of(made.here)
     assert findings_of(there) == []
 
 
