@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from infra.engines.child import Parent
+from infra.prefect_pages import create_app
 from infra.priority import give_way
 
 LOOPBACK = "127.0.0.1"
@@ -57,7 +58,6 @@ def main() -> None:
 
 def _serve(listener: socket.socket, lock: Path, report: Callable[[], None]) -> None:
     import uvicorn
-    from prefect.server.api.server import create_app
 
     class Server(uvicorn.Server):
         """Reports when it is up, and goes down only when all that it was told is in the database."""

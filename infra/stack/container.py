@@ -30,7 +30,7 @@ SERVER_WITHIN_S = 300.0  # a new database is brought up to date first
 
 def server_command(port: int) -> list[str]:
     """Return the Prefect server's; it listens at every address of its container."""
-    app = ["--factory", "prefect.server.api.server:create_app", "--log-level", "warning"]
+    app = ["--factory", "infra.prefect_pages:create_app", "--log-level", "warning"]
     ends = ["--timeout-graceful-shutdown", "3", "--timeout-keep-alive", "5"]
     return [sys.executable, "-m", "uvicorn", *app, "--host", "0.0.0.0", "--port", str(port), *ends]
 

@@ -75,7 +75,7 @@ def worker_name(config: StackConfig) -> str:
 
 
 def _server(config: StackConfig, mark: str, inherited: Mapping[str, str]) -> Part:
-    app = ("--factory", "prefect.server.api.server:create_app")
+    app = ("--factory", "infra.prefect_pages:create_app")
     listens = ("--host", LOOPBACK, "--port", str(config.port))
     # Somebody's browser may hold a connection: it is not waited for.
     ends = ("--timeout-graceful-shutdown", "3", "--timeout-keep-alive", "5")

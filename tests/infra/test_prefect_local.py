@@ -34,6 +34,13 @@ with prefect_api(Path(sys.argv[1])) as wait:
         return sum(square.map(range(8)).result())
 
     print(squares(), flush=True)
+    if "look" in sys.argv:
+        import httpx
+
+        server = os.environ["PREFECT_API_URL"].removesuffix("/api")
+        page = httpx.get(server, follow_redirects=True, trust_env=False)
+        assert page.headers["content-type"].startswith("text/html")
+        print(page.headers["content-security-policy"].replace(server.removeprefix("http"), "://SERVER"))
     if "die" in sys.argv:
         time.sleep(600)
 """
@@ -83,9 +90,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_flows_run_on_a_server_of_our_own_that_says_nothing_and_forgets_nothing(home: Path) -> None:
-    with start(home) as program:
+    with start(home, "look") as program:
         out, err = program.communicate(timeout=300)
-    assert (out, err) == ("140\n", "")
+    # Its pages may connect to it alone, by whichever of its names they were opened.
+    assert (out, err) == ("140\nconnect-src 'self' http://SERVER ws://SERVER\n", "")
     assert program.returncode == 0
     assert servers_of(home) == []
     assert history(home) == [("COMPLETED", "COMPLETED", 8)]
