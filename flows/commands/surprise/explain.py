@@ -78,6 +78,10 @@ def _scored_now(file: Path, policy: Policy | None, model: str | None) -> ScoredS
         # As ``score`` reads a file: without a byte order mark, and with its line ends, for offsets count them.
         with file.open(encoding="utf-8-sig", newline="") as opened:
             text = opened.read()
+    except FileNotFoundError as error:
+        raise ConfigError(
+            f"{file}: no such file: name a text, or the folder that `privasis surprise score` named, with --document"
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: {error}") from error
     if not text or len(text) > LONGEST:

@@ -123,9 +123,24 @@ def open_scores(folder: Location, read: Callable[[Location, str], ScoredSet]) ->
     try:
         return read(home.parent, home.name)
     except ScoresUnfit as error:
+        if (near := _scores_near(home)) is not None:
+            raise ConfigError(f"{folder}: holds no scores itself: name {near}") from error
         raise ConfigError(f"{folder}: {error}") from error
     except ValueError as error:  # a name that no data set can have
         raise ConfigError(f"{folder}: not a data set: {error}") from error
+
+
+def holds_scores(folder: Location) -> bool:
+    """Tell whether ``folder`` is a data set with scores."""
+    return files.is_folder(folder / "manifest" / "scores")
+
+
+def _scores_near(folder: Location) -> Location | None:
+    """Return the data set that was meant where a table of it, or the root that it is in, was named."""
+    if holds_scores(folder):
+        return None
+    beside = [folder.parent, *(folder / name for name in files.folders(folder))]
+    return next((each for each in beside if holds_scores(each)), None)
 
 
 def open_first(folder: Location) -> ScoredSet:

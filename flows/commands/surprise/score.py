@@ -14,10 +14,12 @@ from rich.text import Text
 from flows.commands.checks import make_home
 from flows.commands.errors import EXPECTED, Code, RunFailed
 from flows.commands.quiet import quiet_prefect
+from flows.commands.surprise.opening import holds_scores
 from flows.commands.wording import counted
 from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
+from infra.shards import files
 from infra.shards.location import Location
 from infra.shards.plan import Plan, Reprocess
 from tasks.report.marks import visible
@@ -72,6 +74,8 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
         PackageMissing, ModelMissing: what the reference model needs is not there.
         RunFailed: shards did not get done, or not one row could be scored.
     """
+    for place in flags.inputs:
+        _check_is_no_dataset(place)
     quiet_prefect()
     from flows.surprise_score import job_of, plan_scores
 
@@ -93,6 +97,23 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
     report = _run(asked, reprocess, planned)
     print_scored(asked, report, store.layout.tables["scores"], planned)
     check_some(report, store.layout.tables["score_rejects"])
+
+
+def _check_is_no_dataset(place: Location) -> None:
+    """Refuse a data set of ours: its tables are of several kinds, and scores are no texts to be scored.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if holds_scores(place):
+        raise ConfigError(
+            f"{place}: was scored already: `privasis surprise calibrate`, `mask` and `explain` take this folder; to score"
+            " other texts, name them"
+        )
+    if files.is_folder(place / "manifest"):
+        tables = [name for name in files.folders(place) if files.is_folder(place / "manifest" / name)]
+        such = f", such as {place / tables[0]}" if tables else ""
+        raise ConfigError(f"{place}: is a data set of several tables: name the one with the texts{such}")
 
 
 def run_of(flags: ScoreFlags) -> "ScoreRun":

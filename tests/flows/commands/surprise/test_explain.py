@@ -39,6 +39,22 @@ def test_what_is_missing_is_asked_for(scores: Path, tmp_path: Path) -> None:
     assert "no document 'd9'" in str(invoke("explain", scores, "--document", "d9").exception)
 
 
+def test_a_folder_beside_that_of_the_scores_is_told_which_one_is_meant(scores: Path, tmp_path: Path) -> None:
+    for near in (scores.parent, scores / "scores"):
+        assert f"name {scores}" in str(invoke("explain", near, "--document", "d0").exception)
+    assert "the folder that `privasis surprise score` named" in str(
+        invoke("explain", tmp_path / "SCORES", "--model", "smollm2-135m").exception
+    )
+
+
+def test_scores_and_other_data_sets_are_no_texts_to_be_scored(scores: Path, tmp_path: Path) -> None:
+    assert f"{scores}: was scored already" in str(invoke("score", scores, "--root", tmp_path).exception)
+    for folder in ("manifest/records", "records", "rejects"):
+        (tmp_path / "set" / folder).mkdir(parents=True)
+    told = str(invoke("score", tmp_path / "set", "--root", tmp_path).exception)
+    assert f"such as {tmp_path / 'set' / 'records'}" in told
+
+
 def test_a_file_is_scored_as_it_is_shown(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     from tests.tasks.surprise.scoring.tiny import chat_tokenizer, qwen3
