@@ -75,7 +75,7 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
         RunFailed: shards did not get done, or not one row could be scored.
     """
     for place in flags.inputs:
-        _check_is_no_dataset(place)
+        _check_is_no_scores(place)
     quiet_prefect()
     from flows.surprise_score import job_of, plan_scores
 
@@ -99,21 +99,17 @@ def run(flags: ScoreFlags, reprocess: Reprocess) -> None:
     check_some(report, store.layout.tables["score_rejects"])
 
 
-def _check_is_no_dataset(place: Location) -> None:
-    """Refuse a data set of ours: its tables are of several kinds, and scores are no texts to be scored.
+def _check_is_no_scores(place: Location) -> None:
+    """Refuse a folder of scores alone: they are no texts to be scored.
 
     Raises:
         ConfigError: it is one.
     """
-    if holds_scores(place):
+    if holds_scores(place) and not files.is_folder(place / "manifest" / "records"):
         raise ConfigError(
-            f"{place}: was scored already: `privasis surprise calibrate`, `mask` and `explain` take this folder; to score"
-            " other texts, name them"
+            f"{place}: was scored already: `privasis surprise calibrate`, `mask` and `explain` take this folder; to"
+            " score other texts, name them"
         )
-    if files.is_folder(place / "manifest"):
-        tables = [name for name in files.folders(place) if files.is_folder(place / "manifest" / name)]
-        such = f", such as {place / tables[0]}" if tables else ""
-        raise ConfigError(f"{place}: is a data set of several tables: name the one with the texts{such}")
 
 
 def run_of(flags: ScoreFlags) -> "ScoreRun":

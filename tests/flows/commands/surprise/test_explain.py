@@ -47,12 +47,8 @@ def test_a_folder_beside_that_of_the_scores_is_told_which_one_is_meant(scores: P
     )
 
 
-def test_scores_and_other_data_sets_are_no_texts_to_be_scored(scores: Path, tmp_path: Path) -> None:
+def test_scores_are_no_texts_to_be_scored(scores: Path, tmp_path: Path) -> None:
     assert f"{scores}: was scored already" in str(invoke("score", scores, "--root", tmp_path).exception)
-    for folder in ("manifest/records", "records", "rejects"):
-        (tmp_path / "set" / folder).mkdir(parents=True)
-    told = str(invoke("score", tmp_path / "set", "--root", tmp_path).exception)
-    assert f"such as {tmp_path / 'set' / 'records'}" in told
 
 
 def test_a_file_is_scored_as_it_is_shown(tmp_path: Path) -> None:
