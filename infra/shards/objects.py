@@ -96,9 +96,11 @@ def read_part(path: ObjectPath, start: int = 0, stop: int | None = None) -> tupl
         try:
             with asking(path):
                 answer = client().get_object(Bucket=path.bucket, Key=path.key, **where)
-                return answer["Body"].read(), answer["ETag"]
         except FileNotFoundError:
             return None
+        try:
+            with asking(path):
+                return answer["Body"].read(), answer["ETag"]
         except StorageUnavailable:
             if not left:
                 raise

@@ -11,7 +11,7 @@ from typing import Any
 from infra.packages import PackageMissing
 from infra.shards.location import ObjectPath
 
-ATTEMPTS = 8  # of a request, by the client, waiting up to 20 s in between; AWS_MAX_ATTEMPTS says otherwise
+ATTEMPTS = 11  # of a request, by the client: half a minute as a rule, for it waits 50 ms at first and doubles that
 CONNECT_WITHIN_S = 5.0
 ANSWER_WITHIN_S = 30.0
 CONNECTIONS = 64

@@ -118,6 +118,23 @@ def test_without_credentials_it_says_where_they_belong(
         files.read(place / "a")
 
 
+def test_a_server_that_is_down_is_asked_for_longer_than_it_takes_to_restart(
+    bucket: Store, place: ObjectPath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
+    monkeypatch.delenv("AWS_MAX_ATTEMPTS")
+    object_store.forget()
+    monkeypatch.setattr("botocore.endpoint.time.sleep", waits.append)
+    with pytest.raises(StorageUnavailable):
+        files.put(place / "a", b"1")
+    assert len(waits) == 10  # a random part of 50 ms, of 100 ms, ..., of 20 s: 23 s in the mean
+    waits.clear()
+    with pytest.raises(StorageUnavailable):
+        files.read(place / "a")
+    assert len(waits) == 10  # a read, too, is not begun again when the client has given up
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
