@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from prefect import Task
 from prefect.client.schemas.objects import State
-from prefect.exceptions import CancelledRun
 from prefect.states import Cancelled, Crashed
 
 from flows.artifacts.run import UNHEARD, is_being_cancelled
@@ -30,7 +29,6 @@ def in_order(work: Callable[[], R]) -> R | State[Any]:
         return work()
     except EXPECTED as error:
         if _cancelled_meanwhile(error):
-            logging.getLogger("prefect.engine").addFilter(in_a_line)
             return Cancelled(message="Stopped in order: what is finished is kept, a new run goes on from there.")
         raise
 
@@ -41,14 +39,6 @@ def _cancelled_meanwhile(error: Exception) -> bool:
     except UNHEARD as unheard:  # what ended the run is what a person has to read
         logger.warning("whether the run was cancelled when it failed (%s), Prefect does not say: %s", error, unheard)
         return False
-
-
-def in_a_line(record: logging.LogRecord) -> bool:
-    """Let a process of a cancelled run end with a line: Prefect's engine logs that state as an error of its own."""
-    if record.exc_info and isinstance(record.exc_info[1], CancelledRun):
-        record.levelno, record.levelname, record.exc_info = logging.INFO, "INFO", None
-        record.msg, record.args = "The run was cancelled, and has ended in order.", ()
-    return True
 
 
 def carry_out(

@@ -30,7 +30,8 @@ from flows.commands.run_of import run_of
 from flows.config import ConfigError
 from flows.deployed.asked import flags_of, run_file_at
 from flows.deployed.parameters import SAFE
-from flows.deployed.running import carry_out, in_a_line
+from flows.deployed.plain_logs import LOGGERS, in_a_line
+from flows.deployed.running import carry_out
 from infra.llm.types import BackendUnavailable
 from infra.ray.worker import JobStopped
 from infra.settings import settings
@@ -259,7 +260,7 @@ def test_a_masked_triplet_counts_what_had_to_go() -> None:
     assert "sanitized: 3 words, 11 characters, 1 lines" in block
 
 
-def test_a_cancelled_run_ends_with_a_line_and_a_failed_one_with_its_traceback() -> None:
+def test_a_cancelled_run_and_one_that_a_person_can_mend_end_with_a_line_and_a_bug_with_its_traceback() -> None:
     def told(error: Exception) -> str:
         record = logging.LogRecord("prefect.engine", logging.ERROR, "", 1, "unexpected exception", (), None)
         record.exc_info = (type(error), error, None)
@@ -267,6 +268,8 @@ def test_a_cancelled_run_ends_with_a_line_and_a_failed_one_with_its_traceback() 
         return logging.Formatter("%(levelname)s %(message)s").format(record)
 
     assert told(CancelledRun("Stopped in order")) == "INFO The run was cancelled, and has ended in order."
+    assert told(BackendUnavailable("no answer: 100 %")) == "ERROR BackendUnavailable: no answer: 100 %"
+    assert all(in_a_line in logging.getLogger(name).filters for name in LOGGERS)
     assert told(KeyError("reasons")) == "ERROR unexpected exception\nKeyError: 'reasons'"
 
 
