@@ -17,6 +17,7 @@ def open_records(folder: Location) -> StageStore:
     home = folder.resolve()
     if not files.is_folder(home):
         raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
+    refuse_root(folder)
     try:
         store = records_store(home.parent, home.name)
     except ValueError as error:  # a name that no data set can have
@@ -25,6 +26,27 @@ def open_records(folder: Location) -> StageStore:
     if not any(files.is_folder(place) for place in (layout.manifest, layout.journal, *layout.tables.values())):
         raise ConfigError(f"{folder}: not a data set of records: there is no {layout.manifest}")
     return store
+
+
+def refuse_root(folder: Location) -> None:
+    """Refuse a folder of data sets: one of them may be called as a table is, and would be taken for that.
+
+    Raises:
+        ConfigError: ``folder`` has neither manifest nor journal, but a folder in it has.
+    """
+    home = folder.resolve()
+    if _has_begun(home):
+        return
+    within = next((name for name in files.folders(home) if _has_begun(home / name)), None)
+    if within is not None:
+        raise ConfigError(
+            f"{folder}: no data set, but a folder of data sets: name one of them, such as {folder / within}"
+        )
+
+
+def _has_begun(home: Location) -> bool:
+    """Tell whether a stage has a manifest or a journal in ``home``, or had one and left the folder."""
+    return any(files.is_folder(home / name) for name in ("manifest", "journal"))
 
 
 def open_finished(folder: Location) -> StageStore:

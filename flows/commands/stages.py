@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from flows.commands.datasets import refuse_root
 from flows.config import ConfigError
 from infra.shards import files
 from infra.shards.location import Location
@@ -21,6 +22,7 @@ def stages_of(folder: Location) -> list[StageStore]:
     home = folder.resolve()
     if not files.is_folder(home):
         raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
+    refuse_root(folder)
     known = _known()
     stores: list[StageStore] = []
     tabled = {stage for stage, (tables, _) in known.items() if any(files.is_folder(home / table) for table in tables)}

@@ -1,4 +1,4 @@
-"""Logs of deployed runs: errors that a person can mend are a line, as on the command line; bugs have their traceback."""
+"""Logs of deployed runs: errors that a person can mend are a line, as on the command line; bugs keep a traceback."""
 
 import logging
 

@@ -109,3 +109,23 @@ def test_a_data_set_without_a_finished_shard_has_nothing_to_show(command: str, c
     result = run.invoke(app, [command, str(copied)])
     assert result.exit_code == 2
     assert f"{copied}: no shard is finished yet" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [["shards", "verify"], ["shards", "matrix"], ["shards", "repair"], ["quarantine", "count"], ["report"]]
+)
+def test_a_root_is_refused_though_a_data_set_in_it_is_called_as_a_table_is(
+    made_set: MadeSet, tmp_path: Path, command: list[str]
+) -> None:
+    shutil.copytree(made_set.folder, tmp_path / "records")
+    result = run.invoke(app, [*command, str(tmp_path)])
+    assert result.exit_code == 2
+    assert f"name one of them, such as {tmp_path / 'records'}" in result.stderr
+
+
+def test_a_data_set_is_told_from_a_root_where_its_manifest_and_its_journal_are_gone(copied: Path) -> None:
+    for name in ("manifest", "journal"):
+        shutil.rmtree(copied / name, ignore_errors=True)
+    result = run.invoke(app, ["shards", "repair", str(copied)])
+    assert result.exit_code == 4
+    assert "orphan" in result.stdout
