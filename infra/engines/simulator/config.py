@@ -33,7 +33,7 @@ LastingFault = Literal[  # never drawn unless asked for: what they stand for doe
     "key_revoked",  # 401
     "model_gone",  # 404
 ]
-Fault = TransportFault | ContentFault | TextFault | JsonFault | LastingFault
+Fault = Literal[TransportFault, ContentFault, TextFault, JsonFault, LastingFault]
 
 TRANSPORT_FAULTS: tuple[TransportFault, ...] = get_args(TransportFault)
 CONTENT_FAULTS: tuple[ContentFault, ...] = get_args(ContentFault)
