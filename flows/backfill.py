@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, get_args
 
@@ -57,17 +57,25 @@ class Chosen:
         shards: what to make now, in this order.
         rest: how many more the selection names; they are left for another run.
         held: shards that other workers have.
+        failures: of those whose last attempt failed, what it said.
     """
 
     stage: StageName
     shards: tuple[PlannedShard, ...]
     rest: int
     held: int
+    failures: Mapping[ShardRange, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the shards to make."""
         return tuple(each.shard.name for each in self.shards)
+
+    def standing(self, planned: PlannedShard) -> str:
+        """Return where a shard stands, and why."""
+        failure = self.failures.get(planned.shard)
+        state, why = ("failed", failure) if failure else (planned.state, planned.reason)
+        return f"{state}: {why}" if why else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +145,8 @@ def choose(stage: Stage, selection: Selection, most: int | None) -> Chosen:
     todo = _ordered(todo, selection.order, stage.store)
     kept = todo if most is None else todo[:most]
     held = sum(each.state == "held" for each in plan.shards)
-    return Chosen(stage.name, tuple(kept), len(todo) - len(kept), held)
+    failures = {each.shard: failed[each.shard] for each in kept if each.shard in failed and each.state != "committed"}
+    return Chosen(stage.name, tuple(kept), len(todo) - len(kept), held, failures)
 
 
 @flow(name="backfill")

@@ -54,7 +54,6 @@ def _cost(run: RunConfig, chosen: Chosen) -> str:
 
 def _listed(chosen: Chosen) -> Iterator[str]:
     for planned in chosen.shards[:MOST_LISTED]:
-        reason = f": {escaped(planned.reason)}" if planned.reason else ""
-        yield f"- {chosen.stage}, {escaped(planned.shard.name)}, {planned.state}{reason}"
+        yield f"- {chosen.stage}, {escaped(planned.shard.name)}, {escaped(chosen.standing(planned))}"
     if len(chosen.shards) > MOST_LISTED:
         yield f"- and {len(chosen.shards) - MOST_LISTED:,} more of {chosen.stage}"

@@ -160,9 +160,7 @@ def print_outlook(console: Console, run: RunConfig, chosen: "list[Chosen]") -> N
     moved: set[ShardRange] = set()
     for each in chosen:
         shards = [planned.shard for planned in each.shards]
-        listed = ", ".join(
-            f"{shard.name} ({_why(planned)})" for shard, planned in zip(shards, each.shards, strict=True)
-        )
+        listed = ", ".join(f"{planned.shard.name} ({each.standing(planned)})" for planned in each.shards)
         if len(shards) > MOST_LISTED:
             listed = f"{', '.join(shard.name for shard in shards[:MOST_LISTED])} and {len(shards) - MOST_LISTED:,} more"
         grid.add_row(each.stage, counted(len(shards), "shard"), Text(visible(listed)))

@@ -23,7 +23,8 @@ def tell_matrix(found: Matrix) -> None:
 
 def matrix_markdown(found: Matrix) -> str:
     """Return a table of counts, and every stretch of shards that is not finished."""
-    states = list(reversed(GRAVEST))
+    there = {state for row in found.rows for state in row.counts()}
+    states = [state for state in reversed(GRAVEST) if state in there]
     lines = [
         f"| stage | shards | {' | '.join(states)} | rows | filtered | quarantined |",
         f"| --- |{' ---: |' * (len(states) + 4)}",

@@ -67,6 +67,8 @@ def test_a_failed_shard_is_chosen_by_its_state_and_reason_and_is_not_merely_miss
     failed(records_store(run.root, run.dataset), FOURTH)
     assert shards(chosen(run)) == [FOURTH, THIRD]  # begun ones have paid
     assert shards(chosen(run, states=("failed",))) == [FOURTH]
+    (told,) = [chosen(run).standing(each) for each in chosen(run).shards if each.shard == FOURTH]
+    assert told == "failed: ConnectionError: no answer from the model"
     assert shards(chosen(run, reason="NO ANSWER")) == [FOURTH]
     assert shards(chosen(run, reason="out of room")) == []
     assert shards(chosen(run, reprocess="missing")) == [THIRD]
@@ -245,7 +247,9 @@ def test_the_artifact_escapes_markdown() -> None:
     told = matrix_markdown(HOSTILE)
     assert "<script>" not in told
     assert r"\|\*a\*" in told
-    assert "| records | 2 | 1 | 0 | 0 | 0 | 0 | 1 | 0 |" in told
+    # A column for each state that some shard is in: all of them would not fit beside the dashboard's own.
+    assert "| stage | shards | committed | failed | rows | filtered | quarantined |" in told
+    assert "| records | 2 | 1 | 1 | 0 | 0 | 0 |" in told
 
 
 def test_thousands_of_shards_are_a_line_that_shows_the_gravest() -> None:
