@@ -48,6 +48,8 @@ def run(wanted: Wanted, database: str | None, *, foreground: bool) -> None:
     state = control.state_of(home)
     if state is not None and state.supervisor.find() is not None:
         echo("The stack is up already.\n" if state.phase == "ready" else f"The stack is {state.phase} already.\n")
+        if other := _otherwise(_config(wanted, home), state.config):
+            say(f"It goes on as it was started: for {other}, end it first, with `privasis down`.")
         _print_addresses(state)
         return
     config = _config(wanted, home)
@@ -118,7 +120,14 @@ def _config(wanted: Wanted, home: Path) -> StackConfig:
             runs_at_once=wanted.runs,
         )
     except ValidationError as error:
-        raise ConfigError("; ".join(fault["msg"] for fault in error.errors())) from error
+        raise ConfigError("; ".join(fault["msg"].removeprefix("Value error, ") for fault in error.errors())) from error
+
+
+def _otherwise(asked: StackConfig, runs: StackConfig) -> str:
+    """Name what was asked for, by a flag or the environment, and is otherwise in the stack that runs."""
+    fields = StackConfig.model_fields
+    names = [name for name in fields if getattr(asked, name) not in (fields[name].default, getattr(runs, name))]
+    return ", ".join(f"{name} = {getattr(asked, name)}" for name in names)
 
 
 def _serves(part: PartState) -> bool:

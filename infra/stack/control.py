@@ -46,9 +46,9 @@ def prepare(config: StackConfig) -> None:
         PortTaken: one is not.
         TemporaryFolderTaken: the Ray head's is another user's.
         ClusterUnusable: the cluster to be used does not answer.
+        StackFailed: the folder cannot be made.
     """
     folder = StackFolder(config.home)
-    folder.make()
     state = read_state(folder.state)
     if state is not None and state.supervisor.find() is None:
         end(leftovers(state), grace_s=10)
@@ -59,6 +59,12 @@ def prepare(config: StackConfig) -> None:
         make_temporary_folder(config)
     else:
         _check_answers(config.ray_address)
+    try:
+        folder.make()
+    except OSError as error:
+        raise StackFailed(
+            f"{config.home}, the folder of the stack, cannot be used ({error.strerror}): set PRIVASIS_HOME to another"
+        ) from error
     (config.home / "wanted.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 

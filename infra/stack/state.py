@@ -89,7 +89,7 @@ def read_state(file: Path) -> StackState | None:
     """
     try:
         return StackState.model_validate_json(file.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError as error:
         raise ValueError(
