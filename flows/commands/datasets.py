@@ -14,10 +14,7 @@ def open_records(folder: Location) -> StageStore:
     """
     from tasks.synthesis.steps import records_store
 
-    home = folder.resolve()
-    if not files.is_folder(home):
-        raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
-    refuse_root(folder)
+    home = home_of(folder)
     try:
         store = records_store(home.parent, home.name)
     except ValueError as error:  # a name that no data set can have
@@ -28,20 +25,25 @@ def open_records(folder: Location) -> StageStore:
     return store
 
 
-def refuse_root(folder: Location) -> None:
-    """Refuse a folder of data sets: one of them may be called as a table is, and would be taken for that.
+def home_of(folder: Location) -> Location:
+    """Return a data set's folder whole, and refuse one of data sets: one of them may be called as a table is.
 
     Raises:
-        ConfigError: ``folder`` has neither manifest nor journal, but a folder in it has.
+        ConfigError: it is no folder; or it has neither manifest nor journal, but a folder in it has.
     """
     home = folder.resolve()
+    if not files.is_folder(home):
+        if files.exists(home):
+            raise ConfigError(f"{folder}: a file; a data set is a folder, <root>/<name> of `privasis synthesize`")
+        raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
     if _has_begun(home):
-        return
+        return home
     within = next((name for name in files.folders(home) if _has_begun(home / name)), None)
     if within is not None:
         raise ConfigError(
             f"{folder}: no data set, but a folder of data sets: name one of them, such as {folder / within}"
         )
+    return home
 
 
 def _has_begun(home: Location) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from flows.commands.datasets import refuse_root
+from flows.commands.datasets import home_of
 from flows.config import ConfigError
 from infra.shards import files
 from infra.shards.location import Location
@@ -19,10 +19,7 @@ def stages_of(folder: Location) -> list[StageStore]:
     Raises:
         ConfigError: there is no such folder, no data set in it, or a stage that this release does not know.
     """
-    home = folder.resolve()
-    if not files.is_folder(home):
-        raise ConfigError(f"{folder}: no such folder; a data set is the folder <root>/<name> of `privasis synthesize`")
-    refuse_root(folder)
+    home = home_of(folder)
     known = _known()
     stores: list[StageStore] = []
     tabled = {stage for stage, (tables, _) in known.items() if any(files.is_folder(home / table) for table in tables)}

@@ -157,11 +157,15 @@ class Manifest:
             record = ShardRecord.model_validate_json(data)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
-            raise ManifestCorrupt(_repair(path, f"{first['loc']}: {first['msg']}")) from error
+            place = ".".join(map(str, first["loc"]))
+            raise ManifestCorrupt(_repair(path, f"{place}: {first['msg']}" if place else first["msg"])) from error
         if record.shard != shard:
             raise ManifestCorrupt(_repair(path, f"speaks of {record.shard.name}"))
         return record
 
 
 def _repair(path: Location, fault: str) -> str:
-    return f"{path}: {fault}. Delete this file and resume: the shard is made again, paid answers come from its journal"
+    return (
+        f"{path}: {fault}. Let `privasis shards repair --yes` set it aside, then resume: the shard is made again, paid"
+        " answers come from its journal"
+    )

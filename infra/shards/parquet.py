@@ -77,5 +77,6 @@ def _read(
 def damaged(path: Location, fault: str) -> TableDamaged:
     """Say what is wrong with a data file, and how to get it back."""
     return TableDamaged(
-        f"{path} {fault}: delete what is left of it and run its stage again; paid answers come from its journal"
+        f"{path} {fault}: let `privasis shards repair --yes` set aside what is left of it, and run its stage again;"
+        " paid answers come from its journal"
     )

@@ -61,7 +61,9 @@ def test_a_corrupt_entry_names_its_file_and_the_repair(tmp_path: Path, content: 
     manifest = Manifest(tmp_path)
     manifest.put(record(0, 10))
     manifest.path(ShardRange(0, 10)).write_text(content)
-    with pytest.raises(ManifestCorrupt, match=r"part-00000000-00000010\.json: .*Delete this file and resume"):
+    with pytest.raises(
+        ManifestCorrupt, match=r"part-00000000-00000010\.json: .*repair --yes` set it aside, then resume"
+    ):
         manifest.records()
 
 

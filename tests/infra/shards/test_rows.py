@@ -98,5 +98,5 @@ def test_an_entry_that_cannot_be_read_hides_no_other(notes: StageStore) -> None:
     found = WatchedManifest(notes.layout.manifest).entries()
     assert [entry.shard for entry in found.entries] == [ShardRange(3, 6)]
     assert found.unreadable.keys() == {"part-00000000-00000003.json", "part-00000004-00000005.json"}
-    assert "Delete this file and resume" in found.unreadable["part-00000000-00000003.json"]
+    assert "repair --yes` set it aside, then resume" in found.unreadable["part-00000000-00000003.json"]
     assert "claims row 4" in found.unreadable["part-00000004-00000005.json"]
