@@ -1,11 +1,9 @@
 """The command ``privasis``: what it is called with. What it does is in ``flows.commands``, imported when needed."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from typer import Argument, Exit, Option, Typer, echo
-from typer.core import TyperGroup
 
 from flows.commands.backfill_app import backfill
 from flows.commands.browse import browse
@@ -14,86 +12,17 @@ from flows.commands.corpus.app import corpus_app
 from flows.commands.evaluate.app import evaluate_app
 from flows.commands.export_app import export
 from flows.commands.flags import RunFlags, takes_run_flags
+from flows.commands.group import Commands
 from flows.commands.money_app import check_identities, cost
-from flows.commands.places import HELP, Place, on_this_machine, place
+from flows.commands.places import HELP, Place, place
 from flows.commands.quarantine_app import quarantine_app
 from flows.commands.review.app import review_app
-from flows.commands.signals import FIRST_OF_NOTHING, interruptible
 from flows.commands.split_app import split
 from flows.commands.stack_app import down, ps, up
 from flows.commands.status_app import status as run_status
 from flows.commands.study.app import study_app
 from flows.commands.surprise.cli import surprise_app
 from flows.commands.train.app import train_app
-
-OURS = ("flows", "tasks", "infra")
-
-
-IN_ORDER = (  # of the work, in `--help`
-    *("synthesize", "preview", "estimate", "report", "browse", "compare", "review", "check-identities"),
-    *("sanitize", "split", "evaluate", "study", "export", "train"),
-    *("clean", "serve", "surprise", "corpus"),
-    *("init", "doctor", "up", "ps", "down", "status", "batches", "cost", "backfill", "quarantine", "shards"),
-)
-
-GOING_ON = ("synthesize", "sanitize", "split", "evaluate", "study", "surprise", "backfill", "quarantine")
-INTERRUPTED = (
-    "interrupted. What is finished is kept, what was answered is not asked again: the same command goes on from there."
-)
-
-
-class Commands(TyperGroup):
-    """Ends every command with an exit code that means something."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps the type to itself
-        """Return the names in the order of the work."""
-        return sorted(super().list_commands(ctx), key=IN_ORDER.index)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer keeps the types to itself
-        """Return a command whose paths are of this machine, or parsed as places."""
-        command = super().get_command(ctx, cmd_name)
-        for each in _with_all_below(command) if command else ():
-            for param in each.params:
-                param.callback = param.callback or on_this_machine
-        return command
-
-    def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - typer keeps the type to itself
-        """Run the command; tell an expected error in a message instead of a traceback."""
-        with interruptible() as interrupted_code:
-            try:
-                return super().invoke(ctx)
-            except (KeyboardInterrupt, SystemExit) as end:  # while Ray starts, its own handler exits with a bare number
-                code = interrupted_code() or (130 if isinstance(end, KeyboardInterrupt) else 1)
-                if code > FIRST_OF_NOTHING and ctx.invoked_subcommand in GOING_ON:
-                    echo(f"privasis: {INTERRUPTED}", err=True)
-                raise Exit(code) from end
-            except BrokenPipeError:  # whoever read our output has gone, `head` for instance
-                raise
-            except ModuleNotFoundError as error:
-                package = str(error.name).partition(".")[0]
-                if package in OURS:
-                    raise
-                echo(f"privasis: package {package} is not installed: run `make setup`", err=True)
-                raise Exit(3) from error
-            except _expected() as error:
-                from flows.commands.errors import code_of, message_of
-
-                echo(f"privasis: {message_of(error)}", err=True)
-                raise Exit(interrupted_code() or code_of(error) or 1) from error
-
-
-def _with_all_below(command: Any) -> Iterator[Any]:  # noqa: ANN401 - typer keeps the type to itself
-    yield command
-    for each in getattr(command, "commands", {}).values():
-        yield from _with_all_below(each)
-
-
-def _expected() -> tuple[type[Exception], ...]:
-    """Python asks for these only when something was raised: `privasis --help` need not wait for their imports."""
-    from flows.commands.errors import EXPECTED
-
-    return EXPECTED
-
 
 app = Typer(
     name="privasis",

@@ -59,7 +59,7 @@ def test_a_run_that_is_interrupted_while_it_starts_says_what_is_kept(
     program = (
         "import os, signal\n"
         "from typer import Typer\n"
-        "from flows.cli import Commands\n"
+        "from flows.commands.group import Commands\n"
         "app = Typer(cls=Commands)\n"
         "@app.callback()\n"
         "def privasis() -> None: ...\n"
