@@ -166,7 +166,9 @@ def test_a_killed_batch_goes_on_and_asks_for_nothing_twice(
     made = pq.read_table(target)
     assert made["id"].to_pylist() == list(range(rows))
     assert made["text"].null_count == 0
-    assert simulator.statistics().requests <= rows + 64  # those in flight at the kill
+    asked = simulator.statistics()
+    assert asked.requests - asked.bodies <= 64  # asked twice: those in flight at the kill
+    assert rows <= asked.bodies < 1.05 * rows  # a row may take a second question
     assert not list(tmp_path.glob("*.journal"))
 
 

@@ -58,6 +58,8 @@ def test_a_run_that_is_interrupted_while_it_starts_says_what_is_kept(
     """What can be gone on with says so; what only looks ends in silence, as it is meant to."""
     program = (
         "import os, signal\n"
+        # What runs the tests in the background may have it ignored, and children inherit that.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from typer import Typer\n"
         "from flows.commands.group import Commands\n"
         "app = Typer(cls=Commands)\n"
