@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CONNECT = "Content-Security-Policy"
+HEADER = b"content-security-policy"
 
 
 def create_app() -> "FastAPI":
@@ -36,7 +36,7 @@ class _OwnServerOnly:
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         async def with_policy(message: "Message") -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), (CONNECT.lower().encode(), self._policy)]
+                message["headers"] = [*message.get("headers", ()), (HEADER, self._policy)]
             await send(message)
 
         await self._app(scope, receive, with_policy)

@@ -20,7 +20,7 @@ from flows.commands.wording import counted
 from flows.config import ConfigError, RunConfig
 from infra.prefect_local import prefect_api
 from infra.settings import settings
-from infra.shards.plan import PlannedShard
+from infra.shards.plan import REDONE, PlannedShard
 from infra.shards.ranges import ShardRange
 from tasks.report.formats import usd
 from tasks.report.marks import visible
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from flows.evaluate import Asked
 
 MOST_LISTED = 12
-REACHED: Mapping[str, frozenset[str]] = {  # shards of which states each choice of --reprocess makes
-    "missing": frozenset({"missing"}),
-    "missing_and_failed": frozenset({"missing", "open", "failed"}),
-    "stale": frozenset({"missing", "open", "failed", "stale"}),
-    "all": frozenset({"missing", "open", "failed", "stale", "committed"}),
+# Shards of which states each choice of --reprocess makes; one that has failed was begun.
+REACHED: Mapping[str, frozenset[str]] = {
+    choice: frozenset(states).union(("failed",) if "open" in states else ()) for choice, states in REDONE.items()
 }
 
 

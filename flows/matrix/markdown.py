@@ -26,7 +26,7 @@ def matrix_markdown(found: Matrix) -> str:
     there = {state for row in found.rows for state in row.counts()}
     states = [state for state in reversed(GRAVEST) if state in there]
     lines = [
-        f"| stage | shards | {' | '.join(states)} | rows | filtered | quarantined |",
+        f"| {' | '.join(['stage', 'shards', *states, 'rows', 'filtered', 'quarantined'])} |",
         f"| --- |{' ---: |' * (len(states) + 4)}",
         *_table(found, states),
         "",

@@ -17,7 +17,7 @@ Reprocess = Literal["missing", "missing_and_failed", "stale", "all"]
 InputHashes = Callable[[ShardRange], Mapping[str, str]]
 
 # Each choice redoes what the one before it does, and more. Within a plan, begun shards come first: they have paid.
-_REDONE: Mapping[Reprocess, tuple[State, ...]] = {
+REDONE: Mapping[Reprocess, tuple[State, ...]] = {
     "missing": ("missing",),
     "missing_and_failed": ("open", "missing"),
     "stale": ("open", "missing", "stale"),
@@ -155,8 +155,8 @@ def _planned(
     sizes = {table: files.sizes(folder) for table, folder in store.layout.tables.items()}
     found = [_judge(record, sizes, spec_hash, now) for record, now in zip(records, inputs, strict=True)]
     found += [PlannedShard(shard, "open" if shard in begun else "missing") for shard in cut]
-    found = _mark_held(store, wanted, sorted(found, key=lambda planned: planned.shard), _REDONE[reprocess])
-    todo = [planned.shard for state in _REDONE[reprocess] for planned in found if planned.state == state]
+    found = _mark_held(store, wanted, sorted(found, key=lambda planned: planned.shard), REDONE[reprocess])
+    todo = [planned.shard for state in REDONE[reprocess] for planned in found if planned.state == state]
     return Plan(tuple(found), tuple(todo))
 
 

@@ -17,10 +17,8 @@ COLUMNS = ("sheet", "reviewer", "number", "id", "text", "natural", "coherent", "
 MOST_TOLD = 8  # problems; more are counted
 
 _WORDS = {"yes": True, "y": True, "no": False, "n": False, "": None}
-_SHEET, _ID = (
-    "sheet-",
-    "id-",
-)  # without a letter before it, a spreadsheet may take 0012345678 or 12e4567890 for a number
+# Without a letter before it, a spreadsheet may take 0012345678 or 12e4567890 for a number.
+_SHEET, _ID = "sheet-", "id-"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that starts so is run by spreadsheets
 
 

@@ -52,7 +52,7 @@ def test_what_a_killed_process_has_left_is_cleared_and_what_a_live_one_uses_is_n
 def test_a_program_ends_with_whoever_would_have_ended_it(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", RUNS], env=environment) as runner:
-        program = waited_for(lambda: next((path.read_text() for path in tmp_path.glob("*/work/pid")), ""))
+        program = waited_for(lambda: next((path.read_text() for path in tmp_path.rglob("pid")), ""))
         runner.kill()
     assert waited_for(lambda: has_ended(int(program)))
 
