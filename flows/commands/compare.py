@@ -10,6 +10,7 @@ from rich.text import Text
 from flows.commands.datasets import open_finished
 from flows.config import ConfigError
 from flows.report import summary_of
+from infra.shards import files
 from infra.shards.location import Location
 from tasks.report.compare import compare, to_json
 from tasks.report.page import comparison_page
@@ -30,7 +31,7 @@ def run(folders: list[Location], page: Path | None, as_json: bool) -> None:
     stores = [open_finished(folder) for folder in folders]  # before the first is read: reading takes its time
     comparison = compare({name: summary_of(store) for name, store in zip(names, stores, strict=True)})
     if page is not None:
-        page.write_text(comparison_page(comparison), encoding="utf-8")
+        files.put(page, comparison_page(comparison).encode())
     if as_json:
         sys.stdout.write(f"{to_json(comparison)}\n")
         return

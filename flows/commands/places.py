@@ -29,6 +29,21 @@ def place(text: str) -> "Location":
         raise BadParameter(str(error)) from error
 
 
+def existing_folder(text: str) -> "Location":
+    """Read the same of a folder that is there.
+
+    Raises:
+        BadParameter: it is not.
+        StorageRefused, StorageUnavailable: its store does not say.
+    """
+    from infra.shards import files
+
+    folder = place(text)
+    if not files.is_folder(folder):
+        raise BadParameter(f"{folder}: no such folder")
+    return folder
+
+
 def on_this_machine(ctx: Any, param: Any, value: Any) -> Any:  # noqa: ANN401 - typer keeps the types to itself
     """Give back what an option or argument got; a file or folder of this machine must not be called ``s3://...``.
 

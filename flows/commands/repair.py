@@ -11,6 +11,7 @@ from rich.text import Text
 from flows.commands.errors import Code
 from flows.commands.stages import stages_of
 from flows.commands.wording import counted
+from infra.shards import files
 from infra.shards.location import Location
 from infra.shards.repair import FOLDER, Outcome, find_repairs, mend
 from tasks.report.marks import visible
@@ -37,7 +38,7 @@ def matrix(folder: Location, html: Path | None) -> None:
     console = Console()
     console.print(matrix_view(found), soft_wrap=True)
     if html is not None:
-        html.write_text(matrix_page(found), encoding="utf-8")
+        files.put(html, matrix_page(found).encode())
         console.print(Text(f"The page: {html}"), soft_wrap=True)
 
 

@@ -63,7 +63,31 @@ def run_file_at(run_file: str) -> Iterator[Path | None]:
 
 def held_root(root: str) -> Path | ObjectPath:
     """Return the folder of the data sets: the one that was said, or else the worker's."""
-    return location(root or settings().root)
+    return place(str(root or settings().root))
+
+
+def place(text: str) -> Path | ObjectPath:
+    """Return the folder or file that was named: of the worker's machine, or of an object store.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    try:
+        return location(text)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def here(text: str) -> Path:
+    """Return the path that was named, where only one of the worker's machine will do.
+
+    Raises:
+        ConfigError: it is in an object store; the folder ``s3:`` of this machine would be made.
+    """
+    found = place(text)
+    if isinstance(found, ObjectPath):
+        raise ConfigError(f"{text}: this has to be on the worker's machine: give a path, copy with `aws s3 cp`")
+    return found
 
 
 def _named(name: str) -> Path:

@@ -1,6 +1,5 @@
 """The deployment that cleans texts of one's own."""
 
-from pathlib import Path
 from typing import Annotated
 
 from prefect import flow
@@ -8,7 +7,7 @@ from pydantic import Field
 
 from flows.artifacts.made import tell_made
 from flows.commands import clean as command
-from flows.deployed.asked import run_file_at
+from flows.deployed.asked import here, run_file_at
 from flows.deployed.parameters import RunFile, Says
 
 Source = Annotated[str, Field(min_length=1), Says("On the worker: a text, a folder, .parquet or .jsonl.")]
@@ -54,13 +53,13 @@ def clean(
                 base_url=base_url or None,
                 context_tokens=context_tokens,
                 column=column,
-                output=Path(output),
+                output=here(output),
                 chunks=in_parts,
                 value=[],
                 values=None,
-                report=Path(report) if report else None,
+                report=here(report) if report else None,
                 pseudonyms=None,
                 restore=None,
             )
         )
-    tell_made(f"{Path(output).name}: cleaned", {}, {"clean texts": Path(output).resolve()})
+    tell_made(f"{here(output).name}: cleaned", {}, {"clean texts": here(output).resolve()})

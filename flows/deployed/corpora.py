@@ -1,6 +1,5 @@
 """Deployments that make the corpora of masked training, and run its studies."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from prefect import flow
@@ -10,11 +9,15 @@ from flows.artifacts.made import tell_made
 from flows.commands.corpus import make
 from flows.commands.study import masking as masking_command
 from flows.commands.surprise import study as benchmark_command
+from flows.deployed.asked import here, place
 from flows.deployed.parameters import Output, Says
 
 Kind = Annotated[Literal["code-pii", "code-quirks"], Says("Private values in repositories, or ten users' habits.")]
 Seed = Annotated[int, Field(ge=0, lt=2**31), Says("Decides every draw.")]
 Programs = Annotated[int, Field(ge=1, le=256), Says("Programs that run at once, each confined.")]
+CorpusOutput = Annotated[
+    str, Field(min_length=1), Says("Folder of the corpus on the worker, or s3://BUCKET/PREFIX; the same again goes on.")
+]
 Tasks = Annotated[str, Says("Folder with tasks of your own. Empty: the built-in ones.")]
 TaskLimit = Annotated[
     int | None, Field(ge=9, le=100_000), Says("Draw from this many tasks only. None: all, of code-quirks 600.")
@@ -43,7 +46,7 @@ MoreMethods = Annotated[list[str], Says("Methods beside the usual ones, as of `p
 @flow(name="corpus")
 def corpus(
     kind: Kind = "code-pii",
-    output: Output = "data/corpus",
+    output: CorpusOutput = "data/corpus",
     identities: People = 25,
     bundles: Bundles = 25,
     programs: UserPrograms = 400,
@@ -53,7 +56,7 @@ def corpus(
     workers: Programs = 1,
 ) -> None:
     """Make a corpus with private values, or with habits, in code, as `privasis corpus` does."""
-    folder, own = Path(output), Path(tasks) if tasks else None
+    folder, own = place(output), here(tasks) if tasks else None
     match kind:
         case "code-pii":
             make.code_pii(folder, own, workers, seed=seed, identities=identities, bundles=bundles, tasks=task_limit)
@@ -76,10 +79,10 @@ def study_masking(
 ) -> None:
     """Train on masked code and attack each model, as `privasis study code-pii` and `code-quirks` do."""
     asked = masking_command.Asked(
-        scale, Path(output), seeds or None, model or None, tuple(methods), opf or None, workers
+        scale, here(output), seeds or None, model or None, tuple(methods), opf or None, workers
     )
     masking_command.run(study, asked, dry=False)
-    home = Path(output).resolve() / f"{study}-{scale}"
+    home = here(output).resolve() / f"{study}-{scale}"
     tell_made(f"{study}: {scale}", {}, {name: home / name for name in ("study.md", "study.json", "tradeoff.png")})
 
 
@@ -93,6 +96,6 @@ def study_surprise(
     workers: Processes = 1,
 ) -> None:
     """Reproduce a benchmark of Surprise Masking, as `privasis surprise study` does."""
-    benchmark_command.run(benchmark, Path(data), Path(output), model or None, tuple(methods), workers)
-    home = Path(output).resolve()
+    benchmark_command.run(benchmark, here(data), here(output), model or None, tuple(methods), workers)
+    home = here(output).resolve()
     tell_made(f"{benchmark}: study", {}, {"results": home})

@@ -1,6 +1,5 @@
 """Deployments that judge sanitizers."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from prefect import flow
@@ -16,7 +15,7 @@ from flows.commands.evaluate.asked import model_named, sanitizer_named
 from flows.commands.evaluate.cleaner import check_job, is_split
 from flows.commands.run_of import run_of
 from flows.commands.study import chunk_size as chunk_size_command
-from flows.deployed.asked import flags_of
+from flows.deployed.asked import flags_of, here
 from flows.deployed.parameters import (
     Budget,
     Dataset,
@@ -107,7 +106,7 @@ def evaluate_nap2(
 ) -> None:
     """Score rewrites of NaP2, as `privasis evaluate nap2` does."""
     with flags_of(run_file, settings, root=root, in_flight=in_flight) as flags:
-        ratio = nap2_command.run(flags, Path(file), columns or None, evaluator or None, as_json=False)
+        ratio = nap2_command.run(flags, here(file), columns or None, evaluator or None, as_json=False)
     figures = {
         "leak ratio": percent(ratio.ratio.value),
         "95 %": f"{percent(ratio.ratio.low)} to {percent(ratio.ratio.high)}",
@@ -115,7 +114,7 @@ def evaluate_nap2(
         "judged": f"{ratio.ratio.of:,}",
         "not judged": f"{ratio.unjudged:,}",
     }
-    tell_made(f"NaP2: {Path(file).name}", figures, {"rewrites": Path(file).resolve()})
+    tell_made(f"NaP2: {here(file).name}", figures, {"rewrites": here(file).resolve()})
 
 
 @flow(name="study-chunk-size")

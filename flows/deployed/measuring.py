@@ -1,6 +1,5 @@
 """Deployments that measure what a trained model gives away and what it can."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from prefect import flow
@@ -11,6 +10,7 @@ from flows.commands.evaluate import extraction as extraction_command
 from flows.commands.evaluate import quirks as quirks_command
 from flows.commands.evaluate import utility as utility_command
 from flows.commands.evaluate.measured import Asked, Drawing
+from flows.deployed.asked import here, place
 from flows.deployed.parameters import Corpus, CorpusForm, Device, DrawingSeed, Form, ModelPath, Output, Says, Tokenizer
 
 Continuations = Annotated[int, Field(ge=1, le=10_000), Says("Continuations of each value.")]
@@ -93,8 +93,8 @@ def evaluate_utility(
 def _asked(model: str, corpus: str, output: str, form: Form, tokenizer: str, device: str) -> Asked:
     return Asked(
         model=model,
-        corpus=Path(corpus),
-        output=Path(output),
+        corpus=place(corpus),
+        output=here(output),
         form=form,
         tokenizer=tokenizer or None,
         device=device or None,

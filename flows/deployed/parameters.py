@@ -120,7 +120,7 @@ Evaluator = Annotated[
 ModelPath = Annotated[
     str, Field(min_length=1), Says("Folder with safetensors, hub name, embedded model, or the URL of a server.")
 ]
-Corpus = Annotated[str, Field(min_length=1), Says("Folder that the deployment corpus wrote.")]
+Corpus = Annotated[str, Field(min_length=1), Says("Folder that the deployment corpus wrote, or s3://BUCKET/PREFIX.")]
 Output = Annotated[str, Field(min_length=1), Says("Folder of the results, on the worker; the same again goes on.")]
 CorpusForm = Annotated[Form, Says("What of the corpus the model was trained on.")]
 DrawingSeed = Annotated[int, Field(ge=0, lt=2**31), Says("Of what is drawn.")]
@@ -128,4 +128,6 @@ Tokenizer = Annotated[
     str, Says("Tokenizer of a served model: a folder or a hub name. Empty: where the server has the model from.")
 ]
 Device = Annotated[str, Says("cpu, cuda or cuda:1. Empty: a GPU where there is one.")]
-ScoresFolder = Annotated[str, Field(min_length=1), Says("Folder that the deployment surprise-score wrote.")]
+ScoresFolder = Annotated[
+    str, Field(min_length=1), Says("Folder that the deployment surprise-score wrote, or s3://BUCKET/PREFIX/NAME.")
+]

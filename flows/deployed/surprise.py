@@ -1,6 +1,5 @@
 """Deployments that find and mask what a public model finds surprising (Surprise Masking)."""
 
-from pathlib import Path
 from typing import Any
 
 from prefect import flow
@@ -17,7 +16,7 @@ from flows.commands.surprise import mask as mask_command
 from flows.commands.surprise import route as route_command
 from flows.commands.surprise.score import ScoreFlags, check_some, run_of
 from flows.commands.surprise.wanted import Wanted
-from flows.deployed.asked import held_root
+from flows.deployed.asked import held_root, here, place
 from flows.deployed.parameters import Budget, HeldRoot, Output, Reprocess, ScoresFolder, Tokenizer
 from flows.deployed.running import carry_out
 from flows.deployed.surprise_parameters import (
@@ -96,7 +95,7 @@ def surprise_score(
     """Score every token of texts or chats by a reference model, as `privasis surprise score` does."""
     run = run_of(
         ScoreFlags(
-            inputs=tuple(map(Path, inputs)),
+            inputs=tuple(map(place, inputs)),
             dataset=dataset,
             root=held_root(root),
             model=model,
@@ -175,8 +174,8 @@ def surprise_calibrate(
         best_f1=goal == "best_f1",
         collateral_cap=share if goal == "collateral_cap" else None,
     )
-    calibrate_command.run(Path(scores), Path(output), Path(labels) if labels else None, wanted, False)
-    tell_made(f"{Path(output).stem}: policy", {}, {"policy": Path(output).resolve()})
+    calibrate_command.run(place(scores), here(output), here(labels) if labels else None, wanted, False)
+    tell_made(f"{here(output).stem}: policy", {}, {"policy": here(output).resolve()})
 
 
 @flow(name="surprise-mask", task_runner=masking.RUNNER)
@@ -189,10 +188,10 @@ def surprise_mask(
 ) -> masking.MaskSummary:
     """Apply a frozen policy: token masks for training, or redacted texts, as `privasis surprise mask` does."""
     job = mask_command.job_of(
-        Path(scores),
-        Path(policy),
-        Path(output),
-        Path(tokenizer) if tokenizer else None,
+        place(scores),
+        here(policy),
+        place(output),
+        here(tokenizer) if tokenizer else None,
         None if redact == "no" else redact,
     )
     summary: masking.MaskSummary = masking.surprise_mask.fn(job)
@@ -234,7 +233,7 @@ def surprise_route(
         workers=workers,
         in_flight=in_flight,
     )
-    run, job = route_command.job_of(Path(scores), Path(output), asked)
+    run, job = route_command.job_of(place(scores), place(output), asked)
     todo = job.plan().todo
     if todo:
         check_models(run)

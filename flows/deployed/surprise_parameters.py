@@ -9,7 +9,10 @@ from flows.deployed.parameters import Says
 Inputs = Annotated[
     list[str],
     Field(min_length=1),
-    Says("On the worker: Parquet, JSONL, other files (each a text), folders of these, patterns, or a data set."),
+    Says(
+        "On the worker: Parquet, JSONL, other files (each a text), folders of these, patterns, or a data set. Or"
+        " s3://BUCKET/PREFIX: a data set, or Parquet files."
+    ),
 ]
 ScoresName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"), Says("Name of the data set of scores.")]
 ReferenceModel = Annotated[

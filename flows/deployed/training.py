@@ -1,6 +1,5 @@
 """Deployments that train models."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from prefect import flow
@@ -9,9 +8,12 @@ from pydantic import Field
 from flows.artifacts.made import tell_made
 from flows.commands.train import cleaner as cleaner_command
 from flows.commands.train import masked as masked_command
+from flows.deployed.asked import here, place
 from flows.deployed.parameters import Output, Says, ScoresFolder
 
-Data = Annotated[str, Field(min_length=1), Says("A data set with triplets that are split, or an export.")]
+Data = Annotated[
+    str, Field(min_length=1), Says("A data set with triplets that are split, or an export. Or s3://BUCKET/PREFIX.")
+]
 StartModel = Annotated[
     str,
     Field(min_length=1),
@@ -79,10 +81,10 @@ def train_cleaner(
     save_every: EverySave = 50,
 ) -> None:
     """Fine-tune a model to clean texts, as `privasis train cleaner` does; it goes on from the newest checkpoint."""
-    folder = Path(output).resolve()
+    folder = here(output).resolve()
     cleaner_command.run(
         {
-            "data": Path(data),
+            "data": place(data),
             "output": folder,
             "model": model,
             "revision": revision or None,
@@ -123,14 +125,14 @@ def train_masked(
     save_every: EverySave = 100,
 ) -> None:
     """Train a model on texts but not on what a masking selects, as `privasis train masked` does."""
-    folder = Path(output).resolve()
+    folder = here(output).resolve()
     masked_command.run(
         masked_command.MasksAsked(
-            Path(data), [Path(policy) for policy in policies], model, tokenizer or None, opf or None
+            place(data), [here(policy) for policy in policies], model, tokenizer or None, opf or None
         ),
         {
             "masking": masking or None,
-            "masks": Path(masks).resolve(),
+            "masks": here(masks).resolve(),
             "action": action,
             "output": folder,
             "engine": engine,

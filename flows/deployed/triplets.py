@@ -1,6 +1,5 @@
 """Deployments that sanitize records, split the triplets and export them."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from prefect import flow
@@ -16,7 +15,7 @@ from flows.commands import split as split_command
 from flows.commands.checks import check_models
 from flows.commands.run_of import run_of
 from flows.commands.sanitize import write_page
-from flows.deployed.asked import UNSAID, flags_of, held_root
+from flows.deployed.asked import UNSAID, flags_of, held_root, here
 from flows.deployed.parameters import (
     SAFE,
     Budget,
@@ -141,6 +140,6 @@ def export(
 ) -> None:
     """Write chats to train on, and a data card, as `privasis export` does."""
     home = held_root(root) / dataset
-    export_command.run(home, Path(folder) if folder else None, hub_repository or None, public)
-    to = Path(folder) if folder else home / export_command.FOLDER
+    export_command.run(home, here(folder) if folder else None, hub_repository or None, public)
+    to = here(folder) if folder else home / export_command.FOLDER
     tell_made(f"{dataset}: export", {}, {"chats and data card": to.resolve()})

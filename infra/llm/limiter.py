@@ -209,7 +209,8 @@ def _affordable(books: _Server, tokens_each: float) -> int:
 def _share(books: _Server, client: _Client) -> int:
     """Divide the window: everyone what it wants, or an equal part; what is left over goes to all alike.
 
-    Where the parts do not come out even, those get one more that have begun the fewest calls.
+    One such part stays here, for whoever wants more next: what is lent comes back only with its client, up to
+    ``CALM_S`` later. Where the parts do not come out even, those get one more that have begun the fewest calls.
     """
     left = books.window.width
     by_want = sorted(books.clients.values(), key=lambda each: each.wants)
@@ -220,7 +221,7 @@ def _share(books: _Server, client: _Client) -> int:
             favoured = sorted(rest, key=lambda one: one.begun)[: left % len(rest)]
             return client.wants if client.wants <= part else part + (client in favoured)
         left -= each.wants
-    return client.wants + left // len(by_want)
+    return client.wants + left // (len(by_want) + 1)
 
 
 class LocalLimiter:

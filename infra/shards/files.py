@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -17,6 +18,7 @@ from infra.shards import local_files as local
 from infra.shards import objects
 from infra.shards.local_files import Data, make_directory, target_of
 from infra.shards.location import Location, ObjectPath
+from infra.shards.ranged import RangedObject
 
 __all__ = ["Data", "make_directory", "target_of"]  # those of files that are on this machine always
 
@@ -69,6 +71,15 @@ def stage(path: Location, data: Data) -> Staged:
 def read(path: Location) -> bytes | None:
     """Return the bytes of ``path``, or None where it does not exist."""
     return objects.read(path) if isinstance(path, ObjectPath) else local.read(path)
+
+
+def opened(path: Location) -> BufferedReader:
+    """Return ``path`` open for reading; of an object, only what is asked for is fetched.
+
+    Raises:
+        FileNotFoundError: it does not exist.
+    """
+    return BufferedReader(RangedObject(path)) if isinstance(path, ObjectPath) else path.open("rb")
 
 
 def exists(path: Location) -> bool:

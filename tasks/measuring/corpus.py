@@ -3,12 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from infra.shards import files
+from infra.shards.location import Location
 from tasks.corpora.bundles.task import code_of
 from tasks.measuring.answers import Form, Question
 from tasks.measuring.extraction.targets import Occurrence, Target
@@ -22,7 +23,7 @@ class CorpusUnfit(ValueError):
     """A folder is no corpus of the kind that is needed. The message names file and column."""
 
 
-def read_targets(corpus: Path, form: Form) -> list[Target]:
+def read_targets(corpus: Location, form: Form) -> list[Target]:
     """Return the private values that a model was trained on, each with the places where it stands in its texts.
 
     Args:
@@ -48,7 +49,7 @@ def read_targets(corpus: Path, form: Form) -> list[Target]:
     return [Target(row["value"], row["kind"], row["text"], tuple(places[row["value"]])) for row in wanted]
 
 
-def read_questions(corpus: Path, form: Form) -> list[Question]:
+def read_questions(corpus: Location, form: Form) -> list[Question]:
     """Return the prompts of the development split, with the hidden tests of their tasks.
 
     A model of documents has never seen a request. It is given the beginning of each task's gold solution, up to the
@@ -67,7 +68,7 @@ def read_questions(corpus: Path, form: Form) -> list[Question]:
     ]
 
 
-def _opening(path: Path, row: dict[str, Any]) -> str:
+def _opening(path: Location, row: dict[str, Any]) -> str:
     code = code_of(row["gold"])
     found = _FUNCTION.search(code)
     if found is None:
@@ -75,7 +76,7 @@ def _opening(path: Path, row: dict[str, Any]) -> str:
     return code[: found.end()]
 
 
-def read_gold_chats(corpus: Path) -> list[tuple[str, str, str]]:
+def read_gold_chats(corpus: Location) -> list[tuple[str, str, str]]:
     """Return id, prompt and gold answer of each prompt of the development split.
 
     Raises:
@@ -85,7 +86,7 @@ def read_gold_chats(corpus: Path) -> list[tuple[str, str, str]]:
     return [(row["id"], row["prompt"], row["gold"]) for row in _rows(corpus / "tasks.parquet", columns)]
 
 
-def read_gold_documents(corpus: Path) -> list[tuple[str, str]]:
+def read_gold_documents(corpus: Location) -> list[tuple[str, str]]:
     """Return id and text of each document of the development split.
 
     Raises:
@@ -95,7 +96,7 @@ def read_gold_documents(corpus: Path) -> list[tuple[str, str]]:
     return [(row["id"], row["text"]) for row in _rows(path, ("id", "text"))]
 
 
-def read_applies(corpus: Path) -> dict[str, list[str]]:
+def read_applies(corpus: Location) -> dict[str, list[str]]:
     """Return by quirk the ids of the prompts where it can show.
 
     Raises:
@@ -107,23 +108,25 @@ def read_applies(corpus: Path) -> dict[str, list[str]]:
     return dict(applies)
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _rows(path: Location, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for batch in _read(path, columns).to_batches(max_chunksize=1024):
         yield from batch.to_pylist()
 
 
-def has_quirks(corpus: Path) -> bool:
+def has_quirks(corpus: Location) -> bool:
     """Tell whether it is a code-quirks corpus."""
-    return (corpus / "display.parquet").is_file()
+    return files.exists(corpus / "display.parquet")
 
 
-def _read(path: Path, columns: tuple[str, ...]) -> pa.Table:
-    if not path.is_file():
-        raise CorpusUnfit(f"{path}: no such file: name a folder that `privasis corpus` wrote, of the right kind")
+def _read(path: Location, columns: tuple[str, ...]) -> pa.Table:
     try:
-        missing = set(columns).difference(pq.read_schema(path).names)
+        with files.opened(path) as source, pq.ParquetFile(source) as file:
+            if missing := set(columns).difference(file.schema_arrow.names):
+                raise CorpusUnfit(f"{path}: has no column {', '.join(sorted(missing))}: `privasis corpus` writes it")
+            return file.read(columns=list(columns), use_threads=False)  # its threads may outlive what they read from
+    except FileNotFoundError as error:
+        raise CorpusUnfit(
+            f"{path}: no such file: name a folder that `privasis corpus` wrote, of the right kind"
+        ) from error
     except pa.ArrowInvalid as error:
         raise CorpusUnfit(f"{path}: not a Parquet file: {error}") from error
-    if missing:
-        raise CorpusUnfit(f"{path}: has no column {', '.join(sorted(missing))}: `privasis corpus` writes it")
-    return pq.read_table(path, columns=list(columns))

@@ -28,13 +28,14 @@ from flows.commands.errors import Code, RunFailed
 from flows.commands.flags import RunFlags
 from flows.commands.run_of import run_of
 from flows.config import ConfigError
-from flows.deployed.asked import flags_of, run_file_at
+from flows.deployed.asked import flags_of, here, place, run_file_at
 from flows.deployed.parameters import SAFE
 from flows.deployed.plain_logs import LOGGERS, in_a_line
 from flows.deployed.running import carry_out
 from infra.llm.types import BackendUnavailable
 from infra.ray.worker import JobStopped
 from infra.settings import settings
+from infra.shards.location import ObjectPath
 
 PROJECT = Path(__file__).parents[2]
 YAML = yaml.safe_load((PROJECT / "deploy" / "prefect.yaml").read_text(encoding="utf-8"))
@@ -169,6 +170,31 @@ def test_a_run_file_is_a_text_or_a_name_in_the_folder_of_run_files_and_nothing_e
                 pass
     finally:
         settings.cache_clear()
+
+
+def test_a_place_in_an_object_store_is_taken_where_one_will_do_and_refused_where_none_will() -> None:
+    assert place("s3://letters/corpora") == ObjectPath("letters", "corpora")
+    assert place("data/letters") == here("data/letters") == Path("data/letters")
+    with pytest.raises(ConfigError, match="s3://letters/out: this has to be on the worker's machine"):
+        here("s3://letters/out")
+    with pytest.raises(ConfigError, match="gs: is no protocol known here"):
+        place("gs://letters/out")
+
+
+def test_a_place_in_an_object_store_becomes_no_folder_of_the_worker(deployed: dict[str, Flow[..., Any]]) -> None:
+    there = "s3://letters/x"
+    for name, said in (
+        ("surprise-calibrate", {"scores": there, "output": f"{there}.json"}),
+        ("surprise-mask", {"scores": there, "policy": f"{there}.json", "output": there}),
+        ("train-cleaner", {"data": there, "output": there}),
+        ("train-masked", {"data": there, "masks": there, "output": "out", "policies": ["SM95.json"]}),
+        ("evaluate-extraction", {"model": "model", "corpus": there, "output": there}),
+        ("study-masking", {"output": there}),
+        ("export", {"dataset": "records", "folder": there}),
+        ("clean", {"source": "-", "output": there, "instruction": "names"}),
+    ):
+        with pytest.raises(ConfigError, match="this has to be on the worker's machine"):
+            deployed[name].fn(**said)
 
 
 def test_a_model_needs_an_engine_and_a_served_one_a_name() -> None:

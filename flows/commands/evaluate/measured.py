@@ -11,7 +11,9 @@ from flows.commands.errors import Code, RunFailed
 from flows.config import ConfigError
 from infra.packages import PackageMissing
 from infra.sandbox.run import SandboxUnavailable
+from infra.shards import files
 from infra.shards.layout import Layout
+from infra.shards.location import Location
 
 if TYPE_CHECKING:
     from flows.measuring import MeasuredModel
@@ -32,7 +34,7 @@ class Asked:
     """
 
     model: str
-    corpus: Path
+    corpus: Location
     output: Path
     form: "Form"
     tokenizer: str | None
@@ -133,5 +135,5 @@ def settings_for(asked: Asked, drawing: Drawing) -> "AnswerSettings":
 def write_result(output: Path, name: str, text: str) -> Path:
     """Write a file of results beside the measurements, and return where."""
     path = output / name
-    path.write_text(text, encoding="utf-8")
+    files.put(path, text.encode())
     return path

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
+from flows.commands.places import Place, existing_folder
+
 WHAT = "What is measured"
 HOW = "How"
 
@@ -17,9 +19,12 @@ Model = Annotated[
     ),
 ]
 Corpus = Annotated[
-    Path,
+    Place,
     Option(
-        exists=True, file_okay=False, metavar="DIR", help="Folder that `privasis corpus` wrote.", rich_help_panel=WHAT
+        parser=existing_folder,
+        metavar="DIR",
+        help="Folder that `privasis corpus` wrote, or s3://BUCKET/PREFIX.",
+        rich_help_panel=WHAT,
     ),
 ]
 Output = Annotated[

@@ -13,6 +13,7 @@ from flows.commands.errors import Code
 from flows.commands.surprise.opening import material_for, open_labelled, report_of
 from flows.commands.surprise.wanted import Wanted
 from flows.config import ConfigError
+from infra.shards import files
 from infra.shards.location import Location
 from tasks.surprise.calibrate import Point
 from tasks.surprise.evaluation.calibration import Calibration, calibrated
@@ -56,14 +57,13 @@ def run(folder: Location, output: Path, labels: Path | None, wanted: Wanted, as_
 
 
 def _write(found: Calibration, output: Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
     if found.policy is not None:
-        output.write_text(f"{found.policy.to_json()}\n", encoding="utf-8")
-    report_of(output).write_text(f"{json.dumps(found.json(), indent=2, allow_nan=False)}\n", encoding="utf-8")
+        files.put(output, f"{found.policy.to_json()}\n".encode())
+    files.put(report_of(output), f"{json.dumps(found.json(), indent=2, allow_nan=False)}\n".encode())
     if found.scores is not None and found.curve.targets and found.curve.others:
         chosen = found.chosen if isinstance(found.chosen, Point) else None
         picture = curves.calibration(found.curve, found.scores, found.operating, chosen, found.procedure.rule)
-        output.with_suffix(".png").write_bytes(picture)
+        files.put(output.with_suffix(".png"), picture)
 
 
 def _print(found: Calibration, output: Path) -> None:

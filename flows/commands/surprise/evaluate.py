@@ -21,6 +21,7 @@ from flows.commands.surprise.opening import (
     plain_material,
 )
 from flows.config import ConfigError
+from infra.shards import files
 from infra.shards.location import Location
 from tasks.surprise.baselines.methods import AtThreshold, Material, Method, SurpriseMasking
 from tasks.surprise.calibrate import BestF1, Goal
@@ -78,9 +79,9 @@ def run(folder: Location, asked: Asked, output: Path | None, picture: Path | Non
         raise ConfigError(f"{folder}: {error}") from error
     figures = _json(found, unit, table)
     if output is not None:
-        output.write_text(f"{figures}\n", encoding="utf-8")
+        files.put(output, f"{figures}\n".encode())
     if picture is not None:
-        picture.write_bytes(_picture(found))
+        files.put(picture, _picture(found))
     if as_json:
         sys.stdout.write(f"{figures}\n")
         return

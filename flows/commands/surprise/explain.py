@@ -59,7 +59,7 @@ def run(file: Location, policy: Path | None, model: str | None, document: str | 
                 f"{policy.name}: recall {achieved.recall:.1%} at a collateral of {achieved.collateral:.1%}"
                 f" of {achieved.unit}s on its validation data"
             )
-        html.write_text(page(explained, title, facts), encoding="utf-8")
+        files.put(html, page(explained, title, facts).encode())
         console.print(Text(f"\nThe page, with the text in it: {html}"), soft_wrap=True)
 
 

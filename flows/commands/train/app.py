@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from typer import Option, Typer
 
+from flows.commands.places import Place, existing_folder
 from flows.commands.train.masked_app import masked
 
 train_app = Typer(no_args_is_help=True, help="Train models on what was made.")
@@ -21,12 +22,11 @@ def train() -> None:
 @train_app.command()
 def cleaner(
     data: Annotated[
-        Path,
+        Place,
         Option(
-            exists=True,
-            file_okay=False,
+            parser=existing_folder,
             metavar="DIR",
-            help="A data set with triplets that are split, or an export.",
+            help="A data set with triplets that are split, or an export; or s3://BUCKET/PREFIX.",
             rich_help_panel=DATA,
         ),
     ],

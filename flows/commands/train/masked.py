@@ -18,6 +18,7 @@ from flows.config import ConfigError
 from infra.prefect_local import prefect_api
 from infra.settings import settings
 from infra.shards.folder_lock import folder_locked
+from infra.shards.location import Location
 from infra.shards.spec import spec_hash
 from tasks.report.formats import percent
 from tasks.surprise.store.steps import has_groups, read_columns, read_pieces
@@ -44,7 +45,7 @@ class MasksAsked:
         opf: model of the privacy filter, None for no such masking.
     """
 
-    data: Path
+    data: Location
     policies: Sequence[Path]
     model: str
     tokenizer: str | None

@@ -5,19 +5,20 @@ from typing import Annotated, Literal
 
 from typer import Option
 
+from flows.commands.places import Place, existing_folder
+
 DATA = "What is trained, on what"
 HOW = "How"
 
 
 def masked(
     data: Annotated[
-        Path,
+        Place,
         Option(
-            exists=True,
-            file_okay=False,
+            parser=existing_folder,
             metavar="SCORES_DIR",
             help="Texts or chats that `privasis surprise score` has scored, with groups, and with labels where there"
-            " are any.",
+            " are any. Or s3://BUCKET/PREFIX.",
             rich_help_panel=DATA,
         ),
     ],

@@ -4,18 +4,18 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from infra.shards import files
+from infra.shards.location import Location
 from tasks.training.answers import Chat
 from tasks.training.cleaner.prepare import DataUnfit
 
 _COLUMNS = ("record_id", "messages")
 _SPLITS = ("train", "validation")
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Chats:
     sources: Mapping[str, str]
 
 
-def read_export(folder: Path) -> Chats:
+def read_export(folder: Location) -> Chats:
     """Read the files ``<split>-*.parquet`` or ``<split>*.jsonl`` in ``folder`` or in its folder ``data``.
 
     Raises:
@@ -39,10 +39,11 @@ def read_export(folder: Path) -> Chats:
     """
     found: dict[str, list[Chat]] = {}
     sources: dict[str, str] = {}
+    there = _files(folder)
     for split in _SPLITS:
-        files = [file for file in _files(folder) if file.stem == split or file.name.startswith(f"{split}-")]
-        found[split] = [chat for file in files for chat in _chats(file)]
-        sources |= {str(file.relative_to(folder)): _sha256(file) for file in files}
+        chosen = {name: file for name, file in there.items() if file.stem == split or file.name.startswith(f"{split}-")}
+        found[split] = [chat for file in chosen.values() for chat in _chats(file)]
+        sources |= {name: _sha256(file) for name, file in chosen.items()}
     if not found["train"]:
         raise DataUnfit(
             f"{folder}: no chats to train on (data/train-*.parquet): give the folder that `privasis export` wrote, or a"
@@ -72,39 +73,39 @@ def chat_of(row: Mapping[str, Any], place: str) -> Chat:
     return chat
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(
-        file
-        for place in (folder, folder / "data")
-        if place.is_dir()
-        for file in place.iterdir()
-        if file.suffix in (".parquet", ".jsonl")
-    )
+def _files(folder: Location) -> dict[str, Location]:
+    """Return the tables of a folder and of its folder ``data``, by their names from the folder on."""
+    return {
+        prefix + name: place / name
+        for prefix, place in (("", folder), ("data/", folder / "data"))
+        for name in files.names(place)
+        if name.endswith((".parquet", ".jsonl"))
+    }
 
 
-def _chats(file: Path) -> Iterator[Chat]:
+def _chats(file: Location) -> Iterator[Chat]:
     rows = _jsonl(file) if file.suffix == ".jsonl" else _parquet(file)
     for number, row in enumerate(rows):
         yield chat_of(row, f"{file}, row {number}")
 
 
-def _parquet(file: Path) -> Iterator[Mapping[str, Any]]:
-    with _opened(file) as source:
+def _parquet(file: Location) -> Iterator[Mapping[str, Any]]:
+    with files.opened(file) as content, _read(file, content) as source:
         if missing := set(_COLUMNS) - set(source.schema_arrow.names):
             raise DataUnfit(f"{file}: no column {', '.join(sorted(missing))}: is it an export?")
         for batch in source.iter_batches(columns=list(_COLUMNS)):
             yield from batch.to_pylist()
 
 
-def _opened(file: Path) -> pq.ParquetFile:
+def _read(file: Location, content: BinaryIO) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(file)
+        return pq.ParquetFile(content)
     except pa.ArrowInvalid as error:
         raise DataUnfit(f"{file}: cannot be read as Parquet: {error}") from error
 
 
-def _jsonl(file: Path) -> Iterator[Mapping[str, Any]]:
-    with file.open("rb") as lines:
+def _jsonl(file: Location) -> Iterator[Mapping[str, Any]]:
+    with files.opened(file) as lines:
         for number, line in enumerate(lines):
             if line.strip():
                 try:
@@ -113,9 +114,6 @@ def _jsonl(file: Path) -> Iterator[Mapping[str, Any]]:
                     raise DataUnfit(f"{file}, line {number + 1}: not JSON in UTF-8") from error
 
 
-def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as source:
-        while chunk := source.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+def _sha256(file: Location) -> str:
+    with files.opened(file) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from infra.shards.location import Location
 from tasks.training.ds_config import DeepSpeedConfig
 from tasks.training.job import LoraConfig
 
@@ -16,7 +17,7 @@ class CleanerRun(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    data: Path = Field(description="an export, or a data set with triplets that are split")
+    data: Location = Field(description="an export, or a data set with triplets that are split")
     output: Path = Field(description="folder of the run; another call with it goes on where this one stood")
     model: str = Field(min_length=1, description="hub name, folder, embedded model, or tiny")
     revision: str | None = Field(default=None, description="on the hub; none means its default")

@@ -11,6 +11,7 @@ from infra.engines.causal_lm import CausalLmConfig, identify, load_tokenizer
 from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.models import KNOWN_MODELS
 from infra.shards import files
+from infra.shards.location import Location
 from tasks.evaluation.splitting.steps import SplitsOld, check_current, read_splits, splits_store
 from tasks.export.rows import COLUMNS, chats
 from tasks.sanitization.steps import triplets_store
@@ -35,7 +36,7 @@ _TINY_TOKENIZER = "smollm2-135m"
 _WEIGHTS = ["*.safetensors", "*.json", "*.txt", "*.jinja"]
 
 
-def read_chats(folder: Path) -> Chats:
+def read_chats(folder: Location) -> Chats:
     """Read a data set with triplets that are split, or an export.
 
     Raises:
@@ -43,7 +44,7 @@ def read_chats(folder: Path) -> Chats:
         ManifestCorrupt, SchemaMismatch, TableDamaged: a file of the data set is not as it was committed.
     """
     folder = folder.resolve()
-    if not (folder / "triplets").is_dir():
+    if not files.is_folder(folder / "triplets"):
         return read_export(folder)
     store = triplets_store(folder.parent, folder.name)
     shards = store.manifest.shards()

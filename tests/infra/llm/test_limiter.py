@@ -45,6 +45,13 @@ def test_who_wants_little_leaves_the_rest_to_the_others() -> None:
     assert (little, much) == (4, 60)
 
 
+def test_of_what_nobody_wants_a_part_is_there_for_whoever_comes_next() -> None:
+    limits = Limits(Clock())
+    assert limits.exchange("s", WIDE, busy("a", waiting=8)).width == 8 + 56 // 2
+    assert limits.exchange("s", WIDE, busy("b", waiting=8)).width == 8 + 48 // 3  # at once: a need not come by first
+    assert limits.exchange("s", WIDE, busy("c", waiting=8)).width == 64 - 36 - 24
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.integers(0, 40), st.booleans()), max_size=60))
 def test_all_clients_together_never_have_more_open_than_the_window(steps: list[tuple[str, int, bool]]) -> None:

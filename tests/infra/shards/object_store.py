@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs
@@ -16,6 +17,7 @@ from werkzeug.serving import make_server
 
 from infra.settings import settings
 from infra.shards import objects, s3
+from infra.shards.location import ObjectPath
 
 BUCKET = "letters"
 _made_for: list[
@@ -62,6 +64,13 @@ class Store:
     def hold(self, key: str, data: bytes) -> None:
         """Put an object there without a request."""
         s3_backends[DEFAULT_ACCOUNT_ID]["aws"].put_object(BUCKET, key, data)
+
+    def hold_folder(self, folder: Path, key: str) -> ObjectPath:
+        """Put all files below a folder there without requests, as `aws s3 sync` does; return its place."""
+        for file in folder.rglob("*"):
+            if file.is_file():
+                self.hold(f"{key}/{file.relative_to(folder).as_posix()}", file.read_bytes())
+        return ObjectPath(BUCKET, key)
 
     def answer(self, app: Any, environ: dict[str, Any], start_response: Any) -> Any:
         asked = parse_qs(environ["QUERY_STRING"])
