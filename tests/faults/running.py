@@ -70,7 +70,7 @@ def command(name: str, file: Path) -> Iterator[subprocess.Popen[bytes]]:
         "RAY_health_check_period_ms": "1000",  # a dead node is noticed in seconds, not in half a minute
         "RAY_health_check_timeout_ms": "5000",
     }
-    with subprocess.Popen([*_COMMAND, name, "-c", file], env=environment, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([*_COMMAND, name, "-c", file], env=environment) as process:
         try:
             yield process
         finally:
