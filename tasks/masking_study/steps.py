@@ -17,7 +17,7 @@ from tasks.masking_study.config import Scale, StudyName, Training
 from tasks.masking_study.grid import maskings
 from tasks.masking_study.levels import Levels, calibrate_levels
 from tasks.masking_study.yardsticks import Yardsticks, yardsticks
-from tasks.measuring.corpus import read_gold_chats
+from tasks.measuring.corpus.steps import read_gold_chats
 from tasks.measuring.gold_examples import chat_example
 from tasks.surprise.baselines.privacy_filter import Decoded
 from tasks.surprise.documents import Chat

@@ -30,7 +30,7 @@ def run(
         ConfigError: the corpus holds no such values, or the output is of another one.
         ModelMissing, BackendUnavailable: the model is not there.
     """
-    from tasks.measuring.corpus import read_targets
+    from tasks.measuring.corpus.steps import read_targets
     from tasks.measuring.extraction.targets import split_all
     from tasks.measuring.report.figures import extraction_figures, to_json
     from tasks.measuring.report.page import extraction_page

@@ -81,7 +81,7 @@ def told() -> Iterator[None]:
         RunFailed: programs cannot be run here.
     """
     from tasks.measuring.answers import PromptUnusable
-    from tasks.measuring.corpus import CorpusUnfit
+    from tasks.measuring.corpus.steps import CorpusUnfit
     from tasks.measuring.extraction.targets import TargetUnusable
     from tasks.measuring.steps import MeasuredOtherwise
     from tasks.training.answers import ChatUnfit, TemplateUnfit
@@ -104,7 +104,7 @@ def answers_to(
         MeasuredOtherwise: the output holds answers to more prompts.
         PromptUnusable: a prompt cannot be asked of this model.
     """
-    from tasks.measuring.corpus import read_questions
+    from tasks.measuring.corpus.steps import read_questions
     from tasks.measuring.steps import write_answers
 
     settings = settings_for(asked, drawing)
@@ -116,7 +116,7 @@ def answers_to(
 def settings_for(asked: Asked, drawing: Drawing) -> "AnswerSettings":
     """Return the paper's settings for the corpus, with what was asked for otherwise."""
     from tasks.measuring.answers import CODE_QUIRKS, CODE_QUIRKS_PRETRAINED, AnswerSettings
-    from tasks.measuring.corpus import has_quirks
+    from tasks.measuring.corpus.steps import has_quirks
 
     if not has_quirks(asked.corpus):
         papers = AnswerSettings(form=asked.form)

@@ -24,7 +24,7 @@ def run(asked: Asked, drawing: Drawing, *, as_json: bool) -> None:
         ConfigError: the corpus holds no quirks, the output is of another one, or there are too few answers.
         ModelMissing, BackendUnavailable: the model is not there.
     """
-    from tasks.measuring.corpus import read_applies
+    from tasks.measuring.corpus.steps import read_applies
     from tasks.measuring.quirks.display import FIRST, display, look
     from tasks.measuring.report.figures import quirk_figures, to_json
 

@@ -31,7 +31,7 @@ def run(asked: Asked, drawing: Drawing, seconds: int | None, *, as_json: bool) -
         RunFailed: programs cannot be run here.
         ModelMissing, BackendUnavailable: the model is not there.
     """
-    from tasks.measuring.corpus import has_quirks
+    from tasks.measuring.corpus.steps import has_quirks
     from tasks.measuring.report.figures import to_json, utility_figures
     from tasks.measuring.steps import judge_answers
     from tasks.measuring.utility.passing import passing
@@ -78,7 +78,7 @@ def gold_of(model: "MeasuredModel", asked: Asked) -> "tuple[GoldResult | None, i
 
 
 def _examples(model: "MeasuredModel", asked: Asked) -> "list[Example]":
-    from tasks.measuring.corpus import read_gold_chats, read_gold_documents
+    from tasks.measuring.corpus.steps import read_gold_chats, read_gold_documents
     from tasks.measuring.gold_examples import chat_example, document_example
     from tasks.training.answers import Answers
 

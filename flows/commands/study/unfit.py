@@ -4,7 +4,7 @@ from flows.corpus_checks import ProgramFailed
 from infra.shards.folder_lock import FolderTaken
 from tasks.corpora.bundles.pool import TooFewTasks
 from tasks.measuring.answers import PromptUnusable
-from tasks.measuring.corpus import CorpusUnfit
+from tasks.measuring.corpus.steps import CorpusUnfit
 from tasks.measuring.extraction.targets import TargetUnusable
 from tasks.measuring.steps import MeasuredOtherwise
 from tasks.surprise.policy import PolicyMismatch

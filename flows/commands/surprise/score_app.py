@@ -19,7 +19,7 @@ def score(
             parser=place,
             metavar="INPUT...",
             help="Parquet (rows), JSONL, also .gz (rows), other files (each a text), folders of these, patterns, or"
-            " DATASET_DIR of `privasis synthesize`.",
+            " DATASET_DIR of `privasis synthesize`. In s3://BUCKET/PREFIX: such data sets, and Parquet.",
         ),
     ],
     dataset: Annotated[str, Option(help="Name of the data set of scores.")] = "scored",

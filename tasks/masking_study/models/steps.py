@@ -30,7 +30,7 @@ from tasks.masking_study.results import (
     useful_of,
 )
 from tasks.measuring.answers import Question, SampledAnswers
-from tasks.measuring.corpus import has_quirks, read_applies, read_gold_chats, read_questions, read_targets
+from tasks.measuring.corpus.steps import has_quirks, read_applies, read_gold_chats, read_questions, read_targets
 from tasks.measuring.extraction.attack import ExtractionSettings
 from tasks.measuring.extraction.targets import split_all
 from tasks.measuring.gold_examples import chat_example

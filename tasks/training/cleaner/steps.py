@@ -1,4 +1,4 @@
-"""The edge of the cleaner's training: reads data sets, finds models, writes down the job."""
+"""The edge of the cleaner's training: finds models, writes down the job."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,15 +11,12 @@ from infra.engines.causal_lm import CausalLmConfig, identify, load_tokenizer
 from infra.engines.causal_lm_gguf import dequantized
 from infra.engines.models import KNOWN_MODELS
 from infra.shards import files
-from infra.shards.location import Location
-from tasks.evaluation.splitting.steps import SplitsOld, check_current, read_splits, splits_store
-from tasks.export.rows import COLUMNS, chats
-from tasks.sanitization.steps import triplets_store
 from tasks.training import job
-from tasks.training.answers import Answers, Chat, Reason
-from tasks.training.cleaner.chats import Chats, chat_of, read_export
+from tasks.training.answers import Answers, Reason
+from tasks.training.cleaner.chats import Chats
 from tasks.training.cleaner.config import TINY, CleanerRun
 from tasks.training.cleaner.prepare import DataUnfit, Prepared, prepare
+from tasks.training.cleaner.reading.steps import read_chats
 from tasks.training.examples import encoded
 from tasks.training.job import JobUnreadable, TrainingJob, read_job
 from tasks.training.steps import DATA, OutputTaken, to_json
@@ -34,37 +31,6 @@ _UNFIT: Mapping[Reason, str] = {
 TRAINER = "tasks.training.cleaner.train"
 _TINY_TOKENIZER = "smollm2-135m"
 _WEIGHTS = ["*.safetensors", "*.json", "*.txt", "*.jinja"]
-
-
-def read_chats(folder: Location) -> Chats:
-    """Read a data set with triplets that are split, or an export.
-
-    Raises:
-        DataUnfit: there is nothing to train on, what is there cannot be read as chats, or some of it is not split.
-        ManifestCorrupt, SchemaMismatch, TableDamaged: a file of the data set is not as it was committed.
-    """
-    folder = folder.resolve()
-    if not files.is_folder(folder / "triplets"):
-        return read_export(folder)
-    store = triplets_store(folder.parent, folder.name)
-    shards = store.manifest.shards()
-    splits = read_splits(folder.parent, folder.name)
-    if splits is None:
-        raise DataUnfit(f"{folder}: its triplets are not split: `privasis split` first, so that tests stay unseen")
-    try:
-        check_current(store, splits_store(folder.parent, folder.name))
-    except SplitsOld as error:
-        raise DataUnfit(f"{folder}: {error}") from error
-    found: dict[str, list[Chat]] = {"train": [], "validation": []}
-    for shard in shards:
-        tables = chats(store.read_shard("triplets", shard, COLUMNS), splits)
-        for split, table in tables.items():
-            if split in found:
-                found[split] += [chat_of(row, f"{folder}: triplets {shard.name}") for row in table.to_pylist()]
-    if not found["train"]:
-        raise DataUnfit(f"{folder}: `privasis split` has left no verified triplet to train on")
-    sources = {f"triplets/{shard.name}": store.manifest.record(shard).files["triplets"].sha256 for shard in shards}
-    return Chats(found["train"], found["validation"], sources)
 
 
 def prepare_job(run: CleanerRun) -> TrainingJob:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from infra.shards.location import Location, ObjectPath
-from tasks.measuring.corpus import (
+from tasks.measuring.corpus.steps import (
     CorpusUnfit,
     has_quirks,
     read_applies,
@@ -23,8 +23,8 @@ from tasks.measuring.corpus import (
 from tasks.surprise.reading.input import Input, read
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reading.steps import InputConfig
-from tasks.training.cleaner.chats import read_export
 from tasks.training.cleaner.prepare import DataUnfit
+from tasks.training.cleaner.reading.steps import read_export
 from tests.flows.commands.surprise.shards import write_scores
 from tests.infra.shards import object_store
 from tests.infra.shards.object_store import BUCKET, Store

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.training.answers import Answers
-from tasks.training.cleaner.chats import read_export
 from tasks.training.cleaner.prepare import DataUnfit, prepare
+from tasks.training.cleaner.reading.steps import read_export
 from tests.tasks.surprise.scoring.tiny import chat_tokenizer
 from tests.tasks.training.chatml import QWEN3, chat
 

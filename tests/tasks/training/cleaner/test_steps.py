@@ -10,7 +10,8 @@ from tasks.sanitization.steps import triplets_store
 from tasks.training import job
 from tasks.training.cleaner.config import CleanerRun
 from tasks.training.cleaner.prepare import DataUnfit
-from tasks.training.cleaner.steps import prepare_job, read_chats
+from tasks.training.cleaner.reading.steps import read_chats
+from tasks.training.cleaner.steps import prepare_job
 from tasks.training.ds_config import read_config
 from tasks.training.examples import ExampleFile
 from tasks.training.steps import OutputTaken, output_locked

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.measuring.corpus import (
+from tasks.measuring.corpus.steps import (
     CorpusUnfit,
     has_quirks,
     read_applies,
