@@ -13,6 +13,8 @@ def main(arguments: Sequence[str]) -> None:
     sys.stderr.write(f"member {rank} of {world}, {os.environ['COLOUR']}\n")
     (folder / f"pid-{rank}").write_text(str(os.getpid()))
     if mode == "fail" and rank == "1":
+        while not (folder / "pid-0").exists():  # else the other is ended before it has said who it is
+            time.sleep(0.05)
         raise RuntimeError("out of luck")
     if mode != "end":
         time.sleep(300)
