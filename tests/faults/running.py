@@ -1,6 +1,5 @@
 """Runs that a test ends: one in a process that is quickly forked, and one that a person would start as a command."""
 
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -11,12 +10,8 @@ from pathlib import Path
 
 from flows.config import RunConfig
 from infra.engines.simulator.process import Simulator
-from tests.faults import warm
+from tests.faults.forked import FORKED
 from tests.faults.processes import Found
-
-# Forked from a process that has imported everything once: a run costs a second.
-FORKED = multiprocessing.get_context("forkserver")
-FORKED.set_forkserver_preload([warm.__name__])
 
 
 def finish(make: Callable[[RunConfig], None], run: RunConfig) -> None:

@@ -17,7 +17,8 @@ from infra.llm.batch_ledger import BatchLedger
 from infra.llm.connect import Batching
 from infra.llm.prices import Price
 from infra.shards.ranges import ShardRange
-from tests.faults.running import FORKED, finish
+from tests.faults.forked import FORKED
+from tests.faults.running import finish
 from tests.faults.small_runs import findings_of, make, past_of, rows_of, run_on, store_of
 
 pytestmark = pytest.mark.faults

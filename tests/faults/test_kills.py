@@ -13,8 +13,9 @@ from flows.config import RunConfig, load_run
 from infra.engines.simulator.config import SimulatorConfig
 from infra.engines.simulator.process import Simulator, start
 from tasks.synthesis.config import RefinementConfig
+from tests.faults.forked import FORKED
 from tests.faults.processes import below, left_after, the_one
-from tests.faults.running import FORKED, arrived, command, finish, is_agent, run_file
+from tests.faults.running import arrived, command, finish, is_agent, run_file
 from tests.faults.small_runs import findings_of, make, past_of, rows_of, run_on
 
 pytestmark = pytest.mark.faults

@@ -20,7 +20,7 @@ from infra.shards.location import ObjectPath
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reading.steps import InputConfig
 from tasks.synthesis.config import RefinementConfig, SynthesisConfig
-from tests.faults.running import FORKED
+from tests.faults.forked import FORKED
 from tests.faults.small_runs import findings_of, make, past_of, rows_of, run_on, store_of
 from tests.faults.small_triplets import faults_of, outcomes_of, sanitize, triplets_of
 from tests.infra.shards import object_store

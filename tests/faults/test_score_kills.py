@@ -1,6 +1,5 @@
 """Scoring dies at any text, the same run is given again, and no text of a finished batch is scored again."""
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
@@ -10,14 +9,12 @@ import pytest
 
 from infra.shards.verify import verify
 from tasks.surprise.scoring.scorer import PLAIN, Pass, Scored, Text
-from tests.tasks.surprise import small_scoring
+from tests.faults.forked import FORKED
 from tests.tasks.surprise.character_scorer import CharacterScorer
 from tests.tasks.surprise.small_scoring import Run, jsonl
 
 pytestmark = pytest.mark.faults
 
-FORKED = multiprocessing.get_context("forkserver")
-FORKED.set_forkserver_preload([small_scoring.__name__])
 PASSES = (PLAIN, Pass("prompted", "look:"))
 TEXTS = [f"text {place % 17} {'x' * (place % 5)}" for place in range(40)]  # some of them twice
 ROWS: list[object] = [{"text": text} for text in TEXTS] + [b"no row"]
