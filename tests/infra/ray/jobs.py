@@ -27,9 +27,10 @@ async def pool_size(context: WorkerContext) -> int:
 async def hold(here: Path, context: WorkerContext) -> tuple[str, int]:
     """Write who runs this to ``here`` / "pid", then run until ``here`` / "go" is there."""
     (here / "pid").write_text(str(os.getpid()))
-    while not (here / "go").exists():
-        context.progress["turns"] += 1
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(300):  # a test that fails may never give the sign
+        while not (here / "go").exists():
+            context.progress["turns"] += 1
+            await asyncio.sleep(0.01)
     return await where(context)
 
 
