@@ -14,12 +14,14 @@ Tables = Mapping[str, pa.Schema]
 
 
 def stages_of(folder: Location) -> list[StageStore]:
-    """Return the store of each stage that has begun in ``folder``, which is ``<root>/<data set>``.
+    """Return the store of each stage that has begun in ``folder``: ``<root>/<data set>``, or that of one evaluation.
 
     Raises:
         ConfigError: there is no such folder, no data set in it, or a stage that this release does not know.
     """
     home = home_of(folder)
+    if evaluation := _evaluation(home):
+        return [evaluation]
     known = _known()
     stores: list[StageStore] = []
     tabled = {stage for stage, (tables, _) in known.items() if any(files.is_folder(home / table) for table in tables)}
@@ -49,6 +51,16 @@ def _evaluations(home: Location) -> list[StageStore]:
     folder = home / FOLDER
     names = [name for name in files.folders(folder) if _begun(folder / name)]
     return [evaluations_store(home.parent, home.name, name) for name in names]
+
+
+def _evaluation(home: Location) -> StageStore | None:
+    """Return the evaluation whose own folder this is, if it is one."""
+    from tasks.evaluation.store.steps import FOLDER, STAGE, evaluations_store
+
+    if home.parent.name != FOLDER or STAGE not in _begun(home):
+        return None
+    dataset = home.parent.parent
+    return evaluations_store(dataset.parent, dataset.name, home.name)
 
 
 def _known() -> Mapping[str, tuple[Tables, str]]:

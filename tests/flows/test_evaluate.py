@@ -78,3 +78,5 @@ def test_what_an_evaluation_has_cost_counts_against_the_budget(run: RunConfig) -
     paid = {line.group[0]: line.cost_usd for line in lines_of([run.root / run.dataset], ["stage"])}
     assert paid["evaluations"] == pytest.approx(committed_usd(job.store().manifest))
     assert paid["evaluations"] > 0
+    own = job.store().layout.manifest.parents[1]  # what the page of a deployed run counts
+    assert [line.cost_usd for line in lines_of([own], ["stage"])] == [pytest.approx(paid["evaluations"])]
