@@ -10,7 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.cli import app
+from flows.config import RunConfig
 from infra.shards.location import Location, ObjectPath
+from tasks.evaluation.splitting.assign import SplitConfig
+from tasks.evaluation.splitting.steps import SplitJob, make_splits
+from tasks.evaluation.verdict import full_successes
 from tasks.measuring.corpus.steps import (
     CorpusUnfit,
     has_quirks,
@@ -24,11 +28,13 @@ from tasks.surprise.reading.input import Input, read
 from tasks.surprise.reading.raw import InputUnfit
 from tasks.surprise.reading.steps import InputConfig
 from tasks.training.cleaner.prepare import DataUnfit
-from tasks.training.cleaner.reading.steps import read_export
+from tasks.training.cleaner.reading.steps import read_chats, read_export
 from tests.flows.commands.surprise.shards import write_scores
 from tests.infra.shards import object_store
 from tests.infra.shards.object_store import BUCKET, Store
 from tests.tasks.measuring.small_corpus import write_corpus
+from tests.tasks.sanitization.script import honest
+from tests.tasks.sanitization.shards import FIRST, commit_records, made
 from tests.tasks.training.cleaner.test_chats import row, write_export
 from tests.tasks.training.masked.test_maskings import scored
 
@@ -66,6 +72,16 @@ def test_an_export_in_a_bucket_gives_the_same_chats(store: Store, tmp_path: Path
     assert [each.id for each in read_export(ObjectPath(BUCKET, "chats/lines")).train] == ["a", "a", "a"]
     with pytest.raises(DataUnfit, match="s3://letters/chats/none: no chats to train on"):
         read_export(ObjectPath(BUCKET, "chats/none"))
+
+
+async def test_triplets_in_a_bucket_give_the_same_chats(store: Store, tmp_path: Path) -> None:
+    commit_records(tmp_path, FIRST)
+    await made(RunConfig(dataset="tiny", root=tmp_path, seed=7), FIRST, honest)
+    split = SplitJob(root=tmp_path, dataset="tiny", config=SplitConfig(test=0.001, validation=0))
+    make_splits(split, None, FIRST, full_successes)
+    found = read_chats(store.hold_folder(tmp_path / "tiny", "triplets/tiny"))
+    assert found == read_chats(tmp_path / "tiny")
+    assert found.train
 
 
 def test_a_corpus_in_a_bucket_is_measured_on_as_one_in_a_folder(store: Store, tmp_path: Path) -> None:
